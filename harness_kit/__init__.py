@@ -1,0 +1,1 @@
+"""Teaching and analysis kit for agent harnesses."""

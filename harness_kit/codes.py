@@ -1,0 +1,113 @@
+"""The codes of the kit: closed sets of English words. Their Korean words live in `labels`."""
+
+from enum import StrEnum
+
+
+class TaskStatus(StrEnum):
+    """How far a task of a run has come."""
+
+    WAITING = "waiting"
+    READ = "read"
+    DONE = "done"
+
+
+class StopReason(StrEnum):
+    """Why a run ended. Ended is not done: only `COMPLETED` says that the work was carried out."""
+
+    COMPLETED = "completed"
+    REJECTED = "rejected"
+    BUDGET = "budget"
+    MISMATCH = "mismatch"
+    INVALID = "invalid"
+    INPUT_ERROR = "input_error"
+
+
+class ReviewStatus(StrEnum):
+    """What a person said; only a person moves it from `PENDING`."""
+
+    NOT_NEEDED = "not_needed"
+    PENDING = "pending"
+    ACCEPTED = "accepted"
+    REJECTED = "rejected"
+
+
+class Outcome(StrEnum):
+    """What became of one case in one evaluation run."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    ERRORED = "errored"
+    NOT_RUN = "not_run"
+    NOT_SELECTED = "not_selected"
+
+
+class Verdict(StrEnum):
+    """How a workflow ends."""
+
+    PASS = "PASS"
+    FAIL = "FAIL"
+    HOLD = "HOLD"
+    BLOCK = "BLOCK"
+
+
+class ComparisonVerdict(StrEnum):
+    """What two runs allow to be said."""
+
+    PASSED = "PASSED"
+    REGRESSED = "REGRESSED"
+    INCONCLUSIVE = "INCONCLUSIVE"
+
+
+class RunStatus(StrEnum):
+    """Where a stepwise run stands."""
+
+    READY = "ready"
+    """`step()` can be called."""
+    WAITING = "waiting"
+    """A question is pending; `answer()` it."""
+    UNKNOWN = "unknown"
+    """A crash hid how an effect ended and reading back could not tell; a person resolves it."""
+    FINISHED = "finished"
+
+
+class CommitStatus(StrEnum):
+    """What `approval.commit` did."""
+
+    SAVED = "saved"
+    REJECTED = "rejected"
+    MISMATCH = "mismatch"
+
+
+class Decision(StrEnum):
+    """An answer to a proposal. No answer, a late one or a malformed one is `HOLD`."""
+
+    APPROVED = "approved"
+    REJECTED = "rejected"
+    HOLD = "hold"
+
+
+class Refusal(StrEnum):
+    """Why a commit wrote nothing."""
+
+    NO_ANSWER = "no_answer"
+    DECLINED = "declined"
+    CHANGED = "changed"
+    BASE_CHANGED = "base_changed"
+    FOREIGN = "foreign"
+    USED = "used"
+    EXPIRED = "expired"
+    FORGED = "forged"
+    SELF_APPROVED = "self_approved"
+
+
+class SpendState(StrEnum):
+    """Where one reservation of a ledger stands."""
+
+    RESERVED = "reserved"
+    STARTED = "started"
+    """The call began; until it is settled nobody knows what it cost."""
+    SETTLED = "settled"
+    REFUNDED = "refunded"
+    """Never started, so its units went back."""
+    RELEASED = "released"
+    """Unknown after a crash, given back by an explicit act with a reason."""
