@@ -109,5 +109,7 @@ class SpendState(StrEnum):
     SETTLED = "settled"
     REFUNDED = "refunded"
     """Never started, so its units went back."""
+    REFUSED = "refused"
+    """Asked for and not granted."""
     RELEASED = "released"
     """Unknown after a crash, given back by an explicit act with a reason."""
