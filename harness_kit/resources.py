@@ -9,7 +9,7 @@ or extracted: the paths are those of the files themselves, and nobody writes to 
 
 from pathlib import Path
 
-from harness_kit.errors import InputError
+from harness_kit.errors import InputError, MissingExtraError
 
 _PACKAGE = Path(__file__).resolve().parent
 
@@ -49,3 +49,21 @@ def _find(folder: Path, parts: tuple[str, ...]) -> Path:
             raise InputError(f"{'/'.join((folder.name, *parts))!r} is not shipped; {path.name}/ holds: {there}")
         path = step
     return path
+
+
+def korean_font() -> Path:
+    """Return the NanumGothic file that koreanize-matplotlib ships, found without importing that package.
+
+    `MissingExtraError` where the package, or the file in it, is not installed.
+    """
+    from importlib import metadata  # dear, and needed by pictures alone
+
+    remedy = 'install the extra with: pip install "harness-kit[notebook]"'
+    try:
+        distribution = metadata.distribution("koreanize-matplotlib")
+    except metadata.PackageNotFoundError:
+        raise MissingExtraError(f"koreanize-matplotlib, which ships the Korean font, is missing; {remedy}") from None
+    for file in distribution.files or ():
+        if file.name == "NanumGothic.ttf" and Path(str(file.locate())).is_file():
+            return Path(str(file.locate()))
+    raise MissingExtraError(f"koreanize-matplotlib {distribution.version} holds no NanumGothic.ttf; {remedy}")

@@ -2,13 +2,14 @@
 
 import importlib.util
 import shutil
+from importlib import metadata
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
 from harness_kit import resources
-from harness_kit.errors import InputError
+from harness_kit.errors import InputError, MissingExtraError
 
 
 def _copy_of_module(package: Path) -> ModuleType:
@@ -53,3 +54,19 @@ def test_an_unknown_file_is_named_with_its_neighbours(tmp_path: Path) -> None:
 def test_a_part_is_one_file_name(part: str) -> None:
     with pytest.raises(InputError, match="no single file name"):
         resources.data_path(part)
+
+
+def test_the_korean_font_is_a_true_type_file() -> None:
+    pytest.importorskip("matplotlib")
+    font = resources.korean_font()
+    assert font.name == "NanumGothic.ttf"
+    assert font.read_bytes()[:4] == b"\x00\x01\x00\x00"
+
+
+def test_a_missing_font_package_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(name: str) -> None:
+        raise metadata.PackageNotFoundError(name)
+
+    monkeypatch.setattr(metadata, "distribution", missing)
+    with pytest.raises(MissingExtraError, match=r'pip install "harness-kit\[notebook\]"'):
+        resources.korean_font()
