@@ -12,7 +12,7 @@ UTF-8 and not normalised, so two spellings of one letter are two values. `1`, `1
 import hashlib
 import json
 import math
-from typing import Any
+from typing import Any, NoReturn
 
 from harness_kit.errors import CanonicalError
 
@@ -49,11 +49,18 @@ def digest_bytes(data: bytes) -> str:
 
 
 def loads(data: bytes | str) -> Any:
-    """Parse JSON strictly: duplicate keys, NaN and infinities are refused."""
+    """Parse JSON strictly: duplicate keys, NaN, infinities and lone surrogates are refused."""
     try:
-        return json.loads(data, object_pairs_hook=_unique, parse_constant=_refuse_constant)
-    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
+        value = json.loads(
+            data, object_pairs_hook=_unique, parse_constant=_refuse_constant, parse_float=_finite
+        )
+    except CanonicalError:
+        raise
+    except (ValueError, RecursionError) as error:
         raise CanonicalError(f"not JSON: {error}; expected one UTF-8 JSON value") from error
+    if ("\\u" if isinstance(data, str) else b"\\u") in data:
+        dumps(value)  # an escape is the one way in for a lone surrogate
+    return value
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -65,8 +72,13 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return result
 
 
-def _refuse_constant(name: str) -> Any:
-    raise CanonicalError(f"{name} is not JSON; use null or a string")
+def _refuse_constant(name: str) -> NoReturn:
+    raise CanonicalError(f"{name} is no finite JSON number; use null or a string")
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    return number if math.isfinite(number) else _refuse_constant(text)
 
 
 def _keys_are_strings(value: Any, depth: int) -> bool:

@@ -1,7 +1,7 @@
 """Every word that a learner reads, in Korean and English, keyed by code.
 
-    >>> label(StopReason.BUDGET)
-    '비용 한도'
+>>> label(StopReason.BUDGET)
+'비용 한도'
 """
 
 from collections.abc import Iterator

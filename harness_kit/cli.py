@@ -1,0 +1,119 @@
+"""The commands: `harness-kit reproduce | trace | reset | glossary | doctor`.
+
+Exit codes: 0 as hoped, 1 something drifted or is wrong with the machine, 2 bad input (one line on stderr).
+"""
+
+import sys
+from collections.abc import Callable
+from functools import wraps
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from harness_kit.errors import HarnessError
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+def say(text: str = "") -> None:
+    """Write one line to stdout as UTF-8 with a plain line feed, whatever the console is set to."""
+    click.get_binary_stream("stdout").write(f"{text}\n".encode("utf-8", errors="backslashreplace"))
+
+
+def plain_errors(command: Command) -> Command:
+    """Turn an error of ours into one line on stderr and exit code 2."""
+
+    @wraps(command)
+    def guarded(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return command(*args, **kwargs)
+        except HarnessError as error:
+            click.echo(f"harness-kit: {error}", err=True)
+            sys.exit(2)
+
+    return guarded  # type: ignore[return-value]
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="harness-kit", prog_name="harness-kit")
+def main() -> None:
+    """Teach with agent harnesses, and trust what their runs say."""
+
+
+@main.command()
+@click.argument("chapter", required=False)
+@click.option("--check", "only_check", is_flag=True, help="Compare with the expected output; print no chapter text.")
+@plain_errors
+def reproduce(chapter: str | None, only_check: bool) -> None:
+    """Print what CHAPTER prints; without one, run all and say which are identical (exit 1 on drift)."""
+    from harness_kit.reproduce import CHAPTERS, chapter_named, check, printed
+
+    if chapter is not None and not only_check:
+        click.get_binary_stream("stdout").write(printed(chapter_named(chapter)))
+        return
+    checked = [check(one) for one in ([chapter_named(chapter)] if chapter else CHAPTERS)]
+    for result in checked:
+        say(result.line)
+    if any(result.difference for result in checked):
+        sys.exit(1)
+
+
+@main.command()
+@click.argument("run_id", metavar="RUN", required=False)
+@click.option("--store", "path", default="runs.db", show_default=True, type=click.Path(path_type=Path),
+              envvar="HARNESS_KIT_STORE", help="The trace store.")  # fmt: skip
+@plain_errors
+def trace(run_id: str | None, path: Path) -> None:
+    """Show one stored run, a line a step; without RUN, list the runs."""
+    from harness_kit.errors import InputError
+    from harness_kit.store import TraceStore
+    from harness_kit.views import run_line, trace_lines
+
+    if not path.is_file():
+        raise InputError(f"there is no store at {str(path)!r}; name one with --store or HARNESS_KIT_STORE")
+    with TraceStore(path) as store:
+        lines = [run_line(row) for row in store.runs()] if run_id is None else trace_lines(store, run_id)
+        for line in lines:
+            say(line)
+
+
+@main.command()
+@click.argument("number", metavar="NN")
+@click.option("--into", type=click.Path(path_type=Path, file_okay=False), default=None,
+              help="Folder of your notebooks.  [default: ./notebooks if it is there, else .]")  # fmt: skip
+@plain_errors
+def reset(number: str, into: Path | None) -> None:
+    """Lay down chapter NN's notebook afresh; your own copy is kept beside it."""
+    from harness_kit.lessons import reset_notebook
+
+    folder = into or (Path("notebooks") if Path("notebooks").is_dir() else Path())
+    done = reset_notebook(number, folder)
+    if done.kept is not None:
+        say(f"kept your copy: {done.kept}")
+    say(f"fresh: {done.fresh}")
+
+
+@main.command()
+@plain_errors
+def glossary() -> None:
+    """Print every code with its Korean and English word, separated by tabs."""
+    from harness_kit.labels import glossary as rows
+
+    for row in rows():
+        say("\t".join(row))
+
+
+@main.command()
+@plain_errors
+def doctor() -> None:
+    """Say what is wrong with this machine, and how to mend it (exit 1 if anything is)."""
+    from harness_kit.doctor import checks
+
+    found = checks()
+    for check in found:
+        say(f"{'ok  ' if check.ok else 'FAIL'} {check.name}: {check.found}")
+        if not check.ok:
+            say(f"     {check.remedy}")
+    if not all(check.ok for check in found):
+        sys.exit(1)

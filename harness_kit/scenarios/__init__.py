@@ -1,0 +1,29 @@
+"""The five chapters: wiring and story only. `run()` returns values, `lines()` the printed text."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, kw_only=True)
+class Chapter:
+    """One chapter that can be reproduced."""
+
+    number: str
+    """Two digits, as its notebook is named."""
+    name: str
+    golden: str
+    """File in `data/golden` with the text that it must print."""
+    lines: Callable[[], list[str]]
+    """Runs the chapter and returns what it prints, a line each."""
+
+
+def _approval_gate() -> list[str]:
+    from harness_kit.scenarios import approval_gate
+
+    return approval_gate.lines()
+
+
+CHAPTERS: tuple[Chapter, ...] = (
+    Chapter(number="04", name="approval_gate", golden="approval_gate.txt", lines=_approval_gate),
+)
+"""The chapters that exist, in the order of their numbers."""
