@@ -20,7 +20,7 @@ PACKAGE = ROOT / "harness_kit"
 # From the top down. A module imports only from rows above it, or from its left in its own row; a folder
 # stands for all modules in it. A new module is one word in its row; a name may stand here before its file.
 ROWS = [
-    ["errors", "codes", "labels", "resources", "processes"],
+    ["errors", "codes", "labels", "extras", "resources", "processes"],
     ["canonical", "paths", "folders", "workspace"],
     ["trace", "chain", "schema", "store", "jsonl", "budget"],
     ["models", "providers", "proposals", "approval"],
