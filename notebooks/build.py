@@ -77,6 +77,11 @@ def read(source: Path) -> nbformat.NotebookNode:
                 f"{_where(source.stem, number, cell)}: {lines} lines; at most {MAX_LINES} are allowed, "
                 "split the cell or move its logic into the package"
             )
+        if cell.cell_type == "code" and cell.source.rstrip().endswith(";"):
+            raise BuildError(
+                f"{_where(source.stem, number, cell)}: ends with ';', which nbval does not honour; "
+                "assign the value to a name instead"
+            )
         digest = hashlib.sha256(f"{cell.cell_type}\n{cell.source}".encode()).hexdigest()[:12]
         seen[digest] += 1
         cell.id = digest if seen[digest] == 1 else f"{digest}-{seen[digest]}"
@@ -135,7 +140,8 @@ def _environment(scratch: str) -> dict[str, str]:
 def _normalise(output: nbformat.NotebookNode, where: str) -> None:
     output.pop("transient", None)
     if output.output_type == "stream" and output.name == "stderr":
-        raise BuildError(f"{where}: wrote to stderr: {output.text.strip()[:200]!r}; mend the cause of the warning")
+        words = output.text.strip()[:200]
+        raise BuildError(f"{where}: wrote to stderr: {words!r}; mend the cause of the warning")
     if "data" in output:
         # Its model id is a random number, and the model does not survive the kernel.
         output.data.pop(WIDGET_VIEW, None)

@@ -62,6 +62,11 @@ def test_a_long_cell_is_refused_by_name(folder: Path) -> None:
         build.read(_source(folder, f"# %%\n1\n\n# %%\n{twelve}\nb = 1\n"))
 
 
+def test_a_hidden_value_is_refused_since_nbval_would_show_it(folder: Path) -> None:
+    with pytest.raises(build.BuildError, match=r"09_tiny, cell 1 \(f\(x\);\): ends with ';'"):
+        build.read(_source(folder, "# %%\nf(x);\n"))
+
+
 def test_an_empty_or_badly_encoded_source_is_refused(folder: Path) -> None:
     with pytest.raises(build.BuildError, match="no cells"):
         build.read(_source(folder, ""))
