@@ -23,7 +23,7 @@ ROWS = [
     ["errors", "codes", "labels", "extras", "resources", "processes"],
     ["canonical", "paths", "folders", "workspace"],
     ["trace", "chain", "schema", "store", "jsonl", "budget"],
-    ["models", "providers", "proposals", "approval"],
+    ["models", "providers", "proposals", "approval", "approvers"],
     ["runs"],
     ["graders", "evals"],
     ["stats", "compare", "review", "triggers", "sandbox", "verify"],
