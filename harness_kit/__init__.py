@@ -4,7 +4,8 @@ The harness is the program that decides whether an action that a model proposes 
 the result back as the next input. What a chapter's first cell needs is here; the rest is in the modules.
 """
 
-from harness_kit.approval import Approval, ScriptedApprover, ask, commit
+from harness_kit.approval import Approval, commit
+from harness_kit.approvers import ScriptedApprover, ask
 from harness_kit.budget import Budget
 from harness_kit.codes import CommitStatus, Decision, ReviewStatus, RunStatus, StopReason, TaskStatus
 from harness_kit.labels import label

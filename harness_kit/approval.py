@@ -9,7 +9,6 @@ An approval is bound to one proposal's fingerprint, can be used once, may expire
 """
 
 import hmac
-import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
@@ -20,7 +19,6 @@ from harness_kit.codes import CommitStatus, Decision, Refusal
 from harness_kit.errors import ApprovalError, BaseChangedError
 from harness_kit.proposals import Proposal, text_diff
 from harness_kit.store import TraceStore
-from harness_kit.trace import Clock
 from harness_kit.workspace import Workspace
 
 
@@ -113,74 +111,6 @@ class Approval:
 
 
 Approver: TypeAlias = Callable[[Proposal], Approval | None]
-
-
-@dataclass(frozen=True, kw_only=True)
-class ScriptedApprover:
-    """Gives the same answer to every proposal, under a name; for lessons and tests."""
-
-    decision: Decision
-    approver: str
-    clock: Clock
-    source: str = "scripted"
-    reason: str = ""
-
-    def __call__(self, proposal: Proposal) -> Approval:
-        """Answer `proposal`."""
-        return Approval.of(
-            proposal,
-            self.decision,
-            approver=self.approver,
-            source=self.source,
-            reason=self.reason,
-            time=self.clock(),
-        )
-
-
-@dataclass(frozen=True, kw_only=True)
-class Answer:
-    """What came back from an approver."""
-
-    decision: Decision
-    approval: Approval | None
-    """None where the decision is HOLD."""
-    why: str
-    """In plain words, why it is HOLD; '' otherwise."""
-
-
-def ask(approver: Approver, proposal: Proposal, *, timeout: float | None = None) -> Answer:
-    """Ask, and turn every failure to answer into HOLD: None, an exception, another type, or `timeout` seconds.
-
-    An approver that hangs is left behind in a daemon thread; what it says later is not heard.
-    """
-    heard: list[Any] = []
-
-    def listen() -> None:
-        try:
-            heard.append(approver(proposal))
-        except Exception as error:
-            heard.append(error)
-
-    if timeout is None:
-        listen()
-    else:
-        thread = threading.Thread(target=listen, daemon=True, name="approver")
-        thread.start()
-        thread.join(timeout)
-    if not heard:
-        return _hold(f"no answer within {timeout} s")
-    said = heard[0]
-    if isinstance(said, Approval):
-        return Answer(decision=said.decision, approval=said, why="")
-    if said is None:
-        return _hold("nobody answered")
-    if isinstance(said, Exception):
-        return _hold(f"the approver raised {type(said).__name__}: {said}")
-    return _hold(f"the approver returned {type(said).__name__}, not an Approval")
-
-
-def _hold(why: str) -> Answer:
-    return Answer(decision=Decision.HOLD, approval=None, why=why)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -110,14 +110,18 @@ def _explain(value: Any, path: str, depth: int) -> None:
         try:
             str(int(value))
         except ValueError as error:
-            raise CanonicalError(f"{path} is an integer of {value.bit_length()} bits; send it as a string") from error
+            raise CanonicalError(
+                f"{path} is an integer of {value.bit_length()} bits; send it as a string"
+            ) from error
     elif isinstance(value, float):
         if not math.isfinite(value):
             raise CanonicalError(f"{path} is {value!r}; expected a finite number, use None or a string")
     elif isinstance(value, dict):
         for key, item in value.items():
             if not isinstance(key, str):
-                raise CanonicalError(f"{path} has the key {key!r} ({type(key).__name__}); keys must be strings")
+                raise CanonicalError(
+                    f"{path} has the key {key!r} ({type(key).__name__}); keys must be strings"
+                )
             _explain_text(key, f"{path} key")
             _explain(item, f"{path}.{key}", depth + 1)
     elif isinstance(value, list | tuple):

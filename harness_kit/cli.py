@@ -43,7 +43,9 @@ def main() -> None:
 
 @main.command()
 @click.argument("chapter", required=False)
-@click.option("--check", "only_check", is_flag=True, help="Compare with the expected output; print no chapter text.")
+@click.option(
+    "--check", "only_check", is_flag=True, help="Compare with the expected output; print no chapter text."
+)
 @plain_errors
 def reproduce(chapter: str | None, only_check: bool) -> None:
     """Print what CHAPTER prints; without one, run all and say which are identical (exit 1 on drift)."""

@@ -74,12 +74,9 @@ def _extras() -> list[Check]:
             elif not fits(version, bounds):
                 wrong.append(f"{name} {version} (expected {bounds})")
         unused = len(missing) == len(wanted) and extra != NEEDED
-        if unused:
-            found = "not installed; nothing of it is needed for the chapters"
-        else:
-            found = "; ".join(
-                [f"missing: {', '.join(missing)}"] * bool(missing) + [f"unfit: {', '.join(wrong)}"] * bool(wrong)
-            )
+        complaints = [f"missing: {', '.join(missing)}"] if missing else []
+        complaints += [f"unfit: {', '.join(wrong)}"] if wrong else []
+        found = "not installed; the chapters do without it" if unused else "; ".join(complaints)
         remedy = f'run: pip install --upgrade "{DISTRIBUTION}[{extra}]"'
         ok = unused or not (missing or wrong)
         result.append(_check(f"extra_{extra}", ok, found or f"{len(wanted)} packages", remedy))
@@ -165,7 +162,7 @@ def _widgets() -> Check:
     version = _version("ipywidgets")
     if version is None:
         return _check("widgets", False, "ipywidgets is not installed", _install(NEEDED))
-    remedy = "run: pip install --upgrade --force-reinstall ipywidgets jupyterlab_widgets, then reload the page"
+    remedy = "run: pip install --force-reinstall ipywidgets jupyterlab_widgets, then reload the page"
     for line in metadata.requires("ipywidgets") or []:
         name, _, bounds, extra = _parse(line)
         if name in ("jupyterlab_widgets", "widgetsnbextension") and not extra:
@@ -195,7 +192,8 @@ def _disk(folder: Path) -> Check:
     try:
         free = shutil.disk_usage(folder).free
     except OSError as error:
-        return _check("disk", False, f"cannot ask about {folder}: {error.strerror or error}", "name another folder")
+        found = f"cannot ask about {folder}: {error.strerror or error}"
+        return _check("disk", False, found, "name a folder that exists")
     remedy = f"free {FREE_BYTES // 10**6} MB, or work on another disk"
     return _check("disk", free >= FREE_BYTES, f"{free // 10**6} MB free at {folder}", remedy)
 

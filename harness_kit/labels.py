@@ -31,26 +31,34 @@ class Word(StrEnum):
     """Words of printed lines, tables and axes that are no code of their own."""
 
     ACTION = "action"
+    ACTUAL = "actual"
+    AGREES = "agrees"
     ALL_CASES = "all_cases"
     ASKED_UNITS = "asked_units"
     BUDGET = "budget"
     CALLS = "calls"
+    CALL_NUMBER = "call_number"
     CASE = "case"
     CHECK = "check"
     COMMITTED = "committed"
     COST = "cost"
     DETAIL = "detail"
+    DIFFERS = "differs"
     EVALUATION = "evaluation"
     FAILED = "failed"
     FILE = "file"
     FINISHED = "finished"
+    GUESS = "guess"
     LIMIT = "limit"
+    MATCH = "match"
     NO = "no"
+    NOT_GUESSED = "not_guessed"
     OBSERVATION = "observation"
     PASSED = "passed"
     PURPOSE_INPUT = "purpose_input"
     PURPOSE_RECORDS = "purpose_records"
     PURPOSE_REPORT = "purpose_report"
+    QUESTION = "question"
     REASON = "reason"
     REMEDY = "remedy"
     REPORT = "report"
@@ -59,6 +67,7 @@ class Word(StrEnum):
     REPORT_TITLE = "report_title"
     RESERVED = "reserved"
     REVIEW = "review"
+    ROLE = "role"
     SCENARIO = "scenario"
     SECONDS = "seconds"
     SPENT = "spent"
@@ -131,26 +140,34 @@ _ROWS: tuple[tuple[StrEnum, str, str], ...] = (
     (SpendState.REFUSED, "거절", "refused"),
     (SpendState.RELEASED, "해제", "released"),
     (Word.ACTION, "행동", "action"),
+    (Word.ACTUAL, "실제", "actual"),
+    (Word.AGREES, "맞음", "agrees"),
     (Word.ALL_CASES, "전체 평가", "all scenarios"),
     (Word.ASKED_UNITS, "요청 단위", "units asked"),
     (Word.BUDGET, "비용(단위)", "cost (units)"),
     (Word.CALLS, "호출 수", "calls"),
+    (Word.CALL_NUMBER, "호출 순서", "call number"),
     (Word.CASE, "사례", "case"),
     (Word.CHECK, "검사", "check"),
     (Word.COMMITTED, "저장됨", "written"),
     (Word.COST, "비용", "cost"),
     (Word.DETAIL, "내용", "detail"),
+    (Word.DIFFERS, "다름", "differs"),
     (Word.EVALUATION, "평가", "evaluation"),
     (Word.FAILED, "실패", "failed"),
     (Word.FILE, "파일", "file"),
     (Word.FINISHED, "종료", "ended"),
+    (Word.GUESS, "예상", "guess"),
     (Word.LIMIT, "한도", "limit"),
+    (Word.MATCH, "비교", "match"),
     (Word.NO, "아니오", "no"),
+    (Word.NOT_GUESSED, "예상 없음", "no guess"),
     (Word.OBSERVATION, "관찰", "observation"),
     (Word.PASSED, "통과", "passed"),
     (Word.PURPOSE_INPUT, "입력 준비", "prepare the inputs"),
     (Word.PURPOSE_RECORDS, "실행 기록과 평가 저장", "save the run record and its evaluation"),
     (Word.PURPOSE_REPORT, "보고서 저장", "save the report"),
+    (Word.QUESTION, "질문", "question"),
     (Word.REASON, "이유", "reason"),
     (Word.REMEDY, "해결 방법", "remedy"),
     (Word.REPORT, "보고서", "report"),
@@ -159,6 +176,7 @@ _ROWS: tuple[tuple[StrEnum, str, str], ...] = (
     (Word.REPORT_TITLE, "문서 정리 보고서", "Document report"),
     (Word.RESERVED, "예약", "reserved"),
     (Word.REVIEW, "사람의 판단", "review"),
+    (Word.ROLE, "역할", "role"),
     (Word.SCENARIO, "시나리오", "scenario"),
     (Word.SECONDS, "시간(초)", "time (s)"),
     (Word.SPENT, "사용", "spent"),

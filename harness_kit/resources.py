@@ -42,11 +42,12 @@ def _find(folder: Path, parts: tuple[str, ...]) -> Path:
     path = folder
     for part in parts:
         if part in ("", ".", "..") or any(letter in part for letter in "/\\:\0"):
-            raise InputError(f"{part!r} is no single file name; give each folder and file as an argument of its own")
+            raise InputError(f"{part!r} is no single file name; give each part as an argument of its own")
         step = path / part
         if not step.exists():
             there = ", ".join(sorted(item.name for item in path.iterdir())) if path.is_dir() else "no folder"
-            raise InputError(f"{'/'.join((folder.name, *parts))!r} is not shipped; {path.name}/ holds: {there}")
+            whole = "/".join((folder.name, *parts))
+            raise InputError(f"{whole!r} is not shipped; {path.name}/ holds: {there}")
         path = step
     return path
 
@@ -62,7 +63,7 @@ def korean_font() -> Path:
     try:
         distribution = metadata.distribution("koreanize-matplotlib")
     except metadata.PackageNotFoundError:
-        raise MissingExtraError(f"koreanize-matplotlib, which ships the Korean font, is missing; {remedy}") from None
+        raise MissingExtraError(f"koreanize-matplotlib (the Korean font) is missing; {remedy}") from None
     for file in distribution.files or ():
         if file.name == "NanumGothic.ttf" and Path(str(file.locate())).is_file():
             return Path(str(file.locate()))

@@ -30,7 +30,7 @@ from harness_kit.trace import Clock, Event, Recorder
 from harness_kit.workspace import Workspace
 
 
-class UnknownEffect(RunError):
+class UnknownEffectError(RunError):
     """A crash hid whether a call that may not be repeated was made."""
 
 
@@ -209,7 +209,7 @@ class Run:
             self.advance()
             self.state["number"] += 1
             self._keep(happened)
-        except UnknownEffect as error:
+        except UnknownEffectError as error:
             self.state = canonical.loads(before)
             self.state["unknown"] = str(error)
             self._keep([], phase="started")
@@ -305,7 +305,7 @@ class Run:
         self._asked += 1
         known = self.budget.find(key)
         if self._interrupted and not model.repeatable and known and known.state is not SpendState.REFUSED:
-            raise UnknownEffect(
+            raise UnknownEffectError(
                 f"a crash hid whether model {model.name!r} answered step {self.number + 1}, and it may not be "
                 f"asked twice (units held: {known.units})"
             )

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from harness_kit.approval import Approval, CommitResult, ScriptedApprover, ask, commit
+from harness_kit.approval import Approval, CommitResult, commit
+from harness_kit.approvers import ScriptedApprover, ask
 from harness_kit.codes import CommitStatus, Decision, Refusal
 from harness_kit.errors import ApprovalError, CanonicalError, ConfinementError, InputError
 from harness_kit.proposals import Proposal
@@ -42,7 +43,11 @@ def approved(proposal: Proposal, **more: Any) -> Approval:
 
 
 def disk(folder: Path) -> dict[str, bytes]:
-    return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
 
 
 def assert_refused(result: CommitResult, status: CommitStatus, refusal: Refusal) -> None:
@@ -149,9 +154,16 @@ def test_one_nonce_serves_one_proposal_only(ws: Workspace) -> None:
 
 @pytest.mark.parametrize(
     ("now", "saved"),
-    [("2026-10-08T08:59:59+09:00", True), ("2026-10-08T09:00:00+09:00", False), ("2026-10-08T00:00:01Z", False), (None, False)],
+    [
+        ("2026-10-08T08:59:59+09:00", True),
+        ("2026-10-08T09:00:00+09:00", False),
+        ("2026-10-08T00:00:01Z", False),
+        (None, False),
+    ],
 )
-def test_an_approval_expires_at_its_moment_in_whatever_offset(ws: Workspace, now: str | None, saved: bool) -> None:
+def test_an_approval_expires_at_its_moment_in_whatever_offset(
+    ws: Workspace, now: str | None, saved: bool
+) -> None:
     proposal = proposal_for(ws)
     result = commit(ws, proposal, approved(proposal, expires=TIME), now=now)
     if saved:
@@ -247,7 +259,9 @@ def test_what_stays_after_a_decision_holds_no_text(ws: Workspace) -> None:
     ],
     ids=str,
 )
-def test_a_proposal_that_cannot_be_written_is_not_made(ws: Workspace, files: Any, error: type[Exception]) -> None:
+def test_a_proposal_that_cannot_be_written_is_not_made(
+    ws: Workspace, files: Any, error: type[Exception]
+) -> None:
     with pytest.raises(error):
         proposal_for(ws, files)
     assert disk(ws.root) == {}
@@ -278,9 +292,15 @@ def test_asking_turns_every_failure_to_answer_into_hold(ws: Workspace) -> None:
 
 def test_a_scripted_approver_answers_by_name(ws: Workspace) -> None:
     proposal = proposal_for(ws)
-    answer = ask(ScriptedApprover(decision=Decision.APPROVED, approver="김검토", clock=CLOCK), proposal, timeout=5)
+    answer = ask(
+        ScriptedApprover(decision=Decision.APPROVED, approver="김검토", clock=CLOCK), proposal, timeout=5
+    )
     assert answer.decision is Decision.APPROVED and answer.approval is not None
-    assert (answer.approval.approver, answer.approval.source, answer.approval.time) == ("김검토", "scripted", TIME)
+    assert (answer.approval.approver, answer.approval.source, answer.approval.time) == (
+        "김검토",
+        "scripted",
+        TIME,
+    )
     assert commit(ws, proposal, answer.approval).status is CommitStatus.SAVED
 
 

@@ -56,7 +56,9 @@ def test_the_chapter_prints_its_golden_text() -> None:
         (7, 6, 18, [D, D, D]),
     ],
 )
-def test_every_limit_stops_where_it_must(limit: int, calls: int, events: int, tasks: list[TaskStatus]) -> None:
+def test_every_limit_stops_where_it_must(
+    limit: int, calls: int, events: int, tasks: list[TaskStatus]
+) -> None:
     result = chapter.run(limit=limit)
     assert (result.calls, result.cost, len(result.events), states(result)) == (calls, calls, events, tasks)
     assert result.report == (REPORT if limit >= 6 else None)
@@ -109,7 +111,9 @@ def test_no_document_text_is_copied_into_events() -> None:
 
 
 def test_an_expectation_that_is_not_met_fails_by_name() -> None:
-    wrong = Expectation(reason=StopReason.COMPLETED, calls=5, task_states=(D, D, D), report=REPORT + "x", ignored=0)
+    wrong = Expectation(
+        reason=StopReason.COMPLETED, calls=5, task_states=(D, D, D), report=REPORT + "x", ignored=0
+    )
     result = chapter.run(expected=wrong)
     assert result.passed is False
     assert {name for name, good in result.checks.items() if not good} == {
@@ -136,7 +140,9 @@ def test_exercise_two_a_new_title_is_a_new_question() -> None:
 
     def approve(proposal: Proposal) -> Approval:
         asked.append(proposal)
-        return Approval.of(proposal, Decision.APPROVED, approver="김검토", source="test", time="2026-10-08T09:00:00+09:00")
+        return Approval.of(
+            proposal, Decision.APPROVED, approver="김검토", source="test", time="2026-10-08T09:00:00+09:00"
+        )
 
     new = chapter.run(title="주간 보고서", approval=approve, run_id="same")
     old = chapter.run(approval=approve, run_id="same")
@@ -154,7 +160,9 @@ def test_exercise_three_records_refused_are_reported_and_written_nowhere(tmp_pat
 
 
 @pytest.mark.parametrize(
-    "text", ["사실: 하나.\n사실: 둘.\n", "지시: 저장하라.\n", "사실:\n", "사실:   \n", ""], ids=["two", "none", "empty", "blank", "nothing"]
+    "text",
+    ["사실: 하나.\n사실: 둘.\n", "지시: 저장하라.\n", "사실:\n", "사실:   \n", ""],
+    ids=["two", "none", "empty", "blank", "nothing"],
 )
 def test_exercise_four_an_input_error_ends_the_run_and_is_recorded(tmp_path: Path, text: str) -> None:
     documents = {**shipped_documents(), "support.txt": text}
@@ -182,7 +190,9 @@ def test_exercise_four_an_input_error_ends_the_run_and_is_recorded(tmp_path: Pat
     ],
     ids=["not allowed", "another task", "outside", "before reading", "not a name", "no action"],
 )
-def test_an_action_that_is_not_the_tasks_next_one_ends_the_run(action: dict[str, Any], tmp_path: Path) -> None:
+def test_an_action_that_is_not_the_tasks_next_one_ends_the_run(
+    action: dict[str, Any], tmp_path: Path
+) -> None:
     result = chapter.run(model=ScriptedModel(lambda request: action), root=tmp_path)
     assert (result.reason, result.calls, result.report) == (StopReason.INVALID, 1, None)
     assert states(result) == [W, W, W]
@@ -229,14 +239,18 @@ def test_silence_leaves_the_run_waiting_and_nothing_written(tmp_path: Path) -> N
 
 def test_preparing_the_inputs_goes_through_the_gate(tmp_path: Path) -> None:
     refuse = chapter.approvers(Decision.REJECTED, Decision.REJECTED, lambda: "2026-10-08T09:00:00+09:00")
-    run = chapter.ApprovalGateRun("r", tmp_path, clock=lambda: "2026-10-08T09:00:00+09:00", budget=chapter.Budget(6))
+    run = chapter.ApprovalGateRun(
+        "r", tmp_path, clock=lambda: "2026-10-08T09:00:00+09:00", budget=chapter.Budget(6)
+    )
     chapter.drive(run, {**refuse, label(Word.PURPOSE_INPUT): refuse[label(Word.PURPOSE_REPORT)]})
     assert run.reason is StopReason.REJECTED and run.cost == 0
     assert [path.name for path in tmp_path.iterdir()] == []
 
 
 def test_a_procedure_that_was_changed_on_disk_stops_the_run_before_work(tmp_path: Path) -> None:
-    run = chapter.ApprovalGateRun("r", tmp_path, clock=lambda: "2026-10-08T09:00:00+09:00", budget=chapter.Budget(6))
+    run = chapter.ApprovalGateRun(
+        "r", tmp_path, clock=lambda: "2026-10-08T09:00:00+09:00", budget=chapter.Budget(6)
+    )
     approve = chapter.approvers(Decision.APPROVED, Decision.APPROVED, run.clock)
     real = run.commit_answer
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness_kit.canonical import PREFIX, digest_bytes, dumps, fingerprint, loads
+from harness_kit.canonical import digest_bytes, dumps, fingerprint, loads
 from harness_kit.errors import CanonicalError
 
 scalars = (
@@ -22,7 +22,10 @@ scalars = (
 )
 values = st.recursive(
     scalars,
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(st.characters(exclude_categories=["Cs"])), inner, max_size=4),
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.dictionaries(st.text(st.characters(exclude_categories=["Cs"])), inner, max_size=4)
+    ),
     max_leaves=20,
 )
 
@@ -101,7 +104,20 @@ def test_depth_is_bounded() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ['{"a": 1, "a": 2}', "NaN", "[Infinity]", "{", b"\xff", "", "[" * 100_000, "9" * 5000, "1e999", '"\\ud800"'], ids=len
+    "text",
+    [
+        '{"a": 1, "a": 2}',
+        "NaN",
+        "[Infinity]",
+        "{",
+        b"\xff",
+        "",
+        "[" * 100_000,
+        "9" * 5000,
+        "1e999",
+        '"\\ud800"',
+    ],
+    ids=len,
 )
 def test_reading_is_strict(text: str | bytes) -> None:
     with pytest.raises(CanonicalError):

@@ -49,9 +49,7 @@ def test_every_model_keeps_the_contract(make: Callable[[TraceStore], Model]) -> 
 
 def test_a_recording_replays_each_answer_in_its_turn_and_knows_no_other_request() -> None:
     with TraceStore(":memory:") as store:
-        recorder = RecordingModel(
-            ScriptedModel([{"n": 1}, {"n": 2}, {"n": 3}]), store, "rec", clock=CLOCK
-        )
+        recorder = RecordingModel(ScriptedModel([{"n": 1}, {"n": 2}, {"n": 3}]), store, "rec", clock=CLOCK)
         for text in ("a", "b", "a"):
             recorder({"text": text})
         replay = RecordedModel(store, "rec")

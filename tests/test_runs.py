@@ -44,7 +44,9 @@ class Letter(Run):
             saved = self.commit_answer(self.workspace)
             self.note("commit", result=str(saved.status))
             self.state["committed"] = saved.status is CommitStatus.SAVED
-            self.state["reason"] = str(StopReason.COMPLETED if self.state["committed"] else StopReason.REJECTED)
+            self.state["reason"] = str(
+                StopReason.COMPLETED if self.state["committed"] else StopReason.REJECTED
+            )
             self.finish()
         elif self.state["text"].count("\n") < 2:
             n = self.state["text"].count("\n") + 1
@@ -299,6 +301,8 @@ def test_resume_refuses_a_run_of_another_system_or_version(tmp_path: Path) -> No
         with pytest.raises(RunError, match="letter version 1, this is letter version 2"):
             Newer.resume(store, "letter-1", clock=fixed_clock(TIME), budget=Budget(9), folder=tmp_path)
         with pytest.raises(InputError):
-            resume(store, tmp_path).resume(store, "nobody", clock=fixed_clock(TIME), budget=Budget(9), folder=tmp_path)
+            resume(store, tmp_path).resume(
+                store, "nobody", clock=fixed_clock(TIME), budget=Budget(9), folder=tmp_path
+            )
         with pytest.raises(DuplicateRunError):
             stored(store, tmp_path)

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from harness_kit.approval import Approver, ScriptedApprover, ask
-from harness_kit.budget import Budget
+from harness_kit.approval import Approver
+from harness_kit.approvers import ScriptedApprover, ask
+from harness_kit.budget import Budget, SpendRow
 from harness_kit.codes import Decision, ReviewStatus, RunStatus, StopReason
 from harness_kit.labels import Word, label
 from harness_kit.models import Model
@@ -23,11 +24,30 @@ from harness_kit.scenarios.documents import (
     REPORT,
     Expectation,
     Scenario,
+    document_model,
     scenarios,
+    shipped_documents,
     story,
 )
 from harness_kit.store import TraceStore
 from harness_kit.trace import Clock, Event, fixed_clock
+
+__all__ = [
+    "ApprovalGateRun",
+    "Budget",
+    "Expectation",
+    "Result",
+    "Scenario",
+    "approvers",
+    "document_model",
+    "drive",
+    "lines",
+    "result_of",
+    "results",
+    "run",
+    "scenarios",
+    "shipped_documents",
+]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,6 +79,8 @@ class Result:
     files: tuple[str, ...]
     """Names of the files in the run's folder afterwards."""
     events: tuple[Event, ...]
+    ledger: tuple[SpendRow, ...]
+    """Every reservation of the run, refused ones included."""
     started: str
     ended: str | None
     duration_ms: int | None
@@ -139,8 +161,8 @@ def result_of(work: ApprovalGateRun) -> Result:
         review=ReviewStatus(record["review"]), committed=record["committed"], cost=work.cost,
         limit=work.budget.limit, calls=state["calls"], tasks=tuple(dict(task) for task in state["tasks"]),
         ignored=state["ignored"], checks=dict(state["checks"]), records=state["records"] or "pending",
-        error=state["error"], report=report, files=tuple([*names, *([REPORT] if report is not None else [])]),
-        events=tuple(work.events), started=record["started"], ended=record["ended"],
+        error=state["error"], report=report, files=(*names, *([REPORT] if report is not None else [])),
+        events=tuple(work.events), ledger=tuple(work.budget.rows()), started=record["started"], ended=record["ended"],
         duration_ms=record["duration_ms"],
     )  # fmt: skip
 

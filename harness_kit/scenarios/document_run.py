@@ -4,10 +4,10 @@ The model proposes to read a document and then to summarise it; the harness chec
 the harness writes: inputs, report and records each pass the gate.
 """
 
+import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
-import json
 
 from harness_kit.budget import Budget
 from harness_kit.codes import CommitStatus, Decision, ReviewStatus, StopReason, TaskStatus
@@ -164,7 +164,8 @@ class ApprovalGateRun(Run):
             case _:
                 self.note("action_refused", task=task["name"])
                 self._stop(
-                    StopReason.INVALID, f"the action proposed for {task['name']!r} is not its next allowed one"
+                    StopReason.INVALID,
+                    f"the action proposed for {task['name']!r} is not its next allowed one",
                 )
 
     def _read(self, task: dict[str, Any]) -> None:

@@ -1,6 +1,7 @@
 """What chapter 04 works on: its documents, its scenarios, and what a report must look like."""
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -85,10 +86,14 @@ def scenarios() -> list[Scenario]:
     ]
 
 
-def document_model() -> ScriptedModel:
-    """Return the chapter's stand-in for a model: propose to read, then hand the observation back."""
+def document_model(on_request: Callable[[dict[str, Any]], object] = lambda request: None) -> ScriptedModel:
+    """Return the chapter's stand-in for a model: propose to read, then hand the observation back.
+
+    `on_request` sees every request as the model gets it.
+    """
 
     def propose(request: dict[str, Any]) -> dict[str, Any]:
+        on_request(request)
         if request["observation"] is None:
             return {"action": "read_document", "name": request["task"]}
         return {"action": "summarize", "text": request["observation"]}

@@ -1,0 +1,1 @@
+"""What learners do with the chapters: predict, try, and check."""

@@ -1,0 +1,152 @@
+"""Tables: what a run, a store or a result holds, as tidy pandas frames. Needs the extra `notebook`.
+
+Columns have English names and codes; `korean(frame)` gives the same table with the learner's words.
+"""
+
+from collections.abc import Iterable, Sequence
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+from harness_kit.budget import SpendRow
+from harness_kit.codes import ReviewStatus, SpendState, StopReason, TaskStatus
+from harness_kit.extras import need
+from harness_kit.labels import Word, label
+from harness_kit.store import TraceStore
+from harness_kit.trace import Event
+from harness_kit.views import trace_rows
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+TRACE = {
+    "seq": "int64", "stage": "str", "time": "str", "seconds": "float64", "units": "int64", "spent": "int64",
+    "detail": "object",
+}  # fmt: skip
+SPENDING = {
+    "step": "int64", "role": "str", "state": "str", "asked": "int64", "reserved": "int64", "spent": "int64",
+    "limit": "int64",
+}  # fmt: skip
+
+
+def trace(events: Iterable[Event]) -> "pd.DataFrame":
+    """One row a step of one run.
+
+    Columns: `seq` (1, 2, …), `stage`, `time` (ISO 8601), `seconds` since the step before, `units` used in
+    this step, `spent` units so far, `detail` (dict: the rest of the event).
+    """
+    return _frame(trace_rows(events), TRACE)
+
+
+def events(store: TraceStore, run_id: str | None = None) -> "pd.DataFrame":
+    """One row an event of a store, or of one of its runs: `run_id`, `seq`, `time`, `stage`, `data` (dict)."""
+    rows = (
+        {
+            "run_id": event.run_id,
+            "seq": event.seq,
+            "time": event.time,
+            "stage": event.stage,
+            "data": dict(event.data),
+        }
+        for event in store.iter_events(run_id)
+    )
+    return _frame(rows, {"run_id": "str", "seq": "int64", "time": "str", "stage": "str", "data": "object"})
+
+
+def runs(store: TraceStore) -> "pd.DataFrame":
+    """One row a run: `run_id`, `system`, `status`, `reason`, `passed`, `review`, `committed`, `cost`, `limit`
+    (units), `started`, `ended`, `duration_ms`."""
+    names = (
+        "run_id", "system", "status", "reason", "passed", "review", "committed", "cost", "limit", "started",
+        "ended", "duration_ms",
+    )  # fmt: skip
+    rows = ({name: getattr(row, name) for name in names} for row in store.runs())
+    return _frame(rows, dict.fromkeys(names, "object"))
+
+
+def tasks(rows: Iterable[Any]) -> "pd.DataFrame":
+    """One row a task: `name`, `status`, `observation`, `summary` (None until there is one)."""
+    picked = [{name: row[name] for name in ("name", "status", "observation", "summary")} for row in rows]
+    return _frame(picked, dict.fromkeys(("name", "status", "observation", "summary"), "object"))
+
+
+def outcomes(results: Sequence[tuple[str, Any]]) -> "pd.DataFrame":
+    """One row a scenario of (name, result): what ended, was judged, decided and written, apart.
+
+    Columns: `scenario`, `finished` (the reason), `passed`, `review`, `committed`, `cost` and `limit` (units).
+    """
+    rows = [
+        {
+            "scenario": name, "finished": result.reason and str(result.reason), "passed": result.passed,
+            "review": str(result.review), "committed": result.committed, "cost": result.cost, "limit": result.limit,
+        }
+        for name, result in results
+    ]  # fmt: skip
+    columns = ("scenario", "finished", "passed", "review", "committed", "cost", "limit")
+    return _frame(rows, {**dict.fromkeys(columns, "object"), "cost": "int64", "limit": "int64"})
+
+
+def checks(result: Any) -> "pd.DataFrame":
+    """One row a named check of a result: `check`, `passed`."""
+    rows = [{"check": name, "passed": good} for name, good in result.checks.items()]
+    return _frame(rows, {"check": "str", "passed": "bool"})
+
+
+def spending(rows: Iterable[SpendRow], limit: int) -> "pd.DataFrame":
+    """One row a reservation of a ledger, in the order of asking.
+
+    Columns: `step` (1, 2, …), `role`, `state`, `asked` (units of this reservation), `reserved` (units that it
+    held while its call ran; 0 where refused), `spent` (units settled after it), `limit`. All in units.
+    """
+    built, spent = [], 0
+    for step, row in enumerate(rows, 1):
+        spent += row.actual or 0
+        refused = row.state is SpendState.REFUSED
+        built.append(
+            {
+                "step": step,
+                "role": row.role,
+                "state": str(row.state),
+                "asked": row.units,
+                "reserved": 0 if refused else row.units,
+                "spent": spent,
+                "limit": limit,
+            }
+        )
+    return _frame(built, SPENDING)
+
+
+_COLUMN_WORDS: dict[str, Word] = {
+    "asked": Word.ASKED_UNITS, "check": Word.CHECK, "committed": Word.COMMITTED, "cost": Word.BUDGET,
+    "detail": Word.DETAIL, "finished": Word.FINISHED, "limit": Word.LIMIT, "name": Word.TASK,
+    "observation": Word.OBSERVATION, "passed": Word.PASSED, "reason": Word.REASON, "reserved": Word.RESERVED,
+    "review": Word.REVIEW, "role": Word.ROLE, "scenario": Word.SCENARIO, "seconds": Word.SECONDS,
+    "seq": Word.STEP, "spent": Word.SPENT, "stage": Word.STAGE, "state": Word.STATUS, "status": Word.STATUS,
+    "step": Word.STEP, "summary": Word.SUMMARY, "time": Word.TIME, "units": Word.UNITS,
+}  # fmt: skip
+_CODES: dict[str, type[StrEnum]] = {
+    "finished": StopReason, "reason": StopReason, "review": ReviewStatus, "state": SpendState, "status": TaskStatus,
+}  # fmt: skip
+
+
+def korean(frame: "pd.DataFrame") -> "pd.DataFrame":
+    """Return the table with Korean column names and words, for looking at; the codes stay in the original."""
+    shown = frame.copy()
+    for name in frame.columns:
+        kind = _CODES.get(name)
+        shown[name] = [_word(value, kind) for value in frame[name]]
+    return shown.rename(columns={name: label(word) for name, word in _COLUMN_WORDS.items()})
+
+
+def _word(value: Any, kind: type[StrEnum] | None) -> Any:
+    if value is None or value is True or value is False:
+        return {None: "-", True: label(Word.YES), False: label(Word.NO)}[value]
+    if kind is not None and value in set(kind):
+        return label(kind(value))
+    return value
+
+
+def _frame(rows: Iterable[dict[str, Any]], columns: dict[str, str]) -> "pd.DataFrame":
+    """Build a frame that has its columns and their types even where there are no rows."""
+    pandas = need("pandas", "notebook")
+    frame = pandas.DataFrame(list(rows), columns=list(columns))
+    return frame.astype({name: kind for name, kind in columns.items() if kind not in ("str", "object")})
