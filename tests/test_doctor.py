@@ -114,7 +114,8 @@ def test_a_kernel_of_another_python_is_found(monkeypatch: pytest.MonkeyPatch, tm
 
 def test_a_browser_half_of_another_version_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     real = metadata.version
-    monkeypatch.setattr(metadata, "version", lambda name: "1.0.0" if name == "jupyterlab_widgets" else real(name))
+    old = {"jupyterlab_widgets": "1.0.0"}
+    monkeypatch.setattr(metadata, "version", lambda name: old.get(name) or real(name))
     check = _named(checks(), "widgets")
     assert not check.ok
     assert "found 1.0.0" in check.found
