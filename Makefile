@@ -16,8 +16,9 @@ ALL := sandbox,notebook,triggers,ledger,llm,dask,test,style
 NOTEBOOKS = $(wildcard notebooks/*.ipynb)
 NBVAL := --nbval --nbval-current-env --nbval-cell-timeout=60 --nbval-sanitize-with notebooks/sanitize.cfg
 
-# What was installed in another folder points there: a moved checkout is installed again.
-ifneq ($(shell cat .venv/folder 2>/dev/null),$(shell pwd))
+# A moved checkout, whose installation points to the old folder, and one whose Python was removed are
+# installed again.
+ifneq ($(shell .venv/bin/python -c "" 2>/dev/null && cat .venv/folder 2>/dev/null),$(shell pwd))
 .PHONY: .venv/core .venv/all
 endif
 
