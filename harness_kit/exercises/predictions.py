@@ -43,7 +43,9 @@ class Predictions:
 
     def _row(self, name: str) -> dict[str, Any]:
         guess, actual = self._guesses[name], self._actual.get(name)
-        if guess is None:
+        if name not in self._actual:
+            verdict = "-"
+        elif guess is None:
             verdict = label(Word.NOT_GUESSED)
         else:
             verdict = label(Word.AGREES if type(guess) is type(actual) and guess == actual else Word.DIFFERS)
