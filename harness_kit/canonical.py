@@ -29,9 +29,17 @@ _encoder = json.JSONEncoder(
 
 def dumps(value: Any) -> bytes:
     """Return the canonical UTF-8 bytes of `value`; `CanonicalError` where there are none."""
+    return text(value).encode("utf-8")
+
+
+def text(value: Any) -> str:
+    """Return the canonical form as text."""
     try:
         if _keys_are_strings(value, MAX_DEPTH):
-            return _encoder.encode(value).encode("utf-8")
+            encoded = _encoder.encode(value)
+            if not encoded.isascii():
+                encoded.encode("utf-8")  # refuses lone surrogates
+            return encoded
     except (TypeError, ValueError, RecursionError):
         pass
     _explain(value, "$", 0)

@@ -113,3 +113,27 @@ class SpendState(StrEnum):
     """Asked for and not granted."""
     RELEASED = "released"
     """Unknown after a crash, given back by an explicit act with a reason."""
+
+
+class Durability(StrEnum):
+    """What a store's finished writes survive."""
+
+    PROCESS = "process"
+    """The end of the process, `kill -9` included."""
+    POWER = "power"
+    """Loss of power too: each transaction is forced to the disk."""
+
+
+class StepPhase(StrEnum):
+    """Whether a checkpoint was taken before or after its step."""
+
+    STARTED = "started"
+    COMPLETED = "completed"
+
+
+class ChainFault(StrEnum):
+    """What is wrong with the decision chain."""
+
+    EDITED = "edited"
+    DELETED = "deleted"
+    REORDERED = "reordered"

@@ -1,0 +1,217 @@
+"""One SQLite file of ours: opened, checked, and shared by threads and processes.
+
+WAL lets readers go on while one writer writes; a writer takes its turn with `BEGIN IMMEDIATE` and waits up
+to a minute for it. Every error of SQLite becomes one of ours, with what to do about it.
+"""
+
+import os
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from harness_kit.codes import Durability
+from harness_kit.errors import InputError, StoreCorruptError, StoreError, StoreVersionError
+
+if TYPE_CHECKING:
+    import sqlite3
+
+APPLICATION_ID = 0x484B4954  # "HKIT"
+VERSION = 1
+"""Version of the schema; a store of a newer one is refused."""
+WAIT_SECONDS = 60.0
+_MAGIC = b"SQLite format 3\x00"
+
+
+class Database:
+    """A connection that any thread may use, one at a time; a forked child opens its own."""
+
+    def __init__(self, path: str | os.PathLike[str], schema: tuple[str, ...], durability: Durability) -> None:
+        self.path = str(path)
+        self._schema = schema
+        self._durability = durability
+        self._lock = threading.RLock()
+        self._depth = 0
+        self._pid = os.getpid()
+        self._connection: sqlite3.Connection | None = None
+        if self.path != ":memory:":
+            _check_file(Path(self.path))
+        with self._lock:
+            self._open()
+
+    def close(self) -> None:
+        """Close the connection; using it afterwards is a `StoreError`."""
+        with self._lock:
+            if self._connection is not None and self._pid == os.getpid():
+                self._connection.close()
+            self._connection = None
+
+    @contextmanager
+    def read(self) -> Iterator["sqlite3.Connection"]:
+        """Yield the connection for reading."""
+        with self._lock, self._plain_errors():
+            yield self._connected()
+
+    @contextmanager
+    def transaction(self) -> Iterator["sqlite3.Connection"]:
+        """Yield the connection inside one write transaction; an inner one is part of the outer one.
+
+        Any exception undoes all of it.
+        """
+        with self._lock, self._plain_errors():
+            connection = self._connected()
+            if self._depth:
+                yield connection
+                return
+            connection.execute("BEGIN IMMEDIATE")
+            self._depth = 1
+            try:
+                yield connection
+                connection.execute("COMMIT")
+            except BaseException:
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+                raise
+            finally:
+                self._depth = 0
+
+    def _connected(self) -> "sqlite3.Connection":
+        if self._pid != os.getpid():
+            if self.path == ":memory:":
+                raise StoreError("a store in memory cannot be used by a forked child; give it a file")
+            # SQLite forbids carrying a connection across fork: the parent's is dropped, not closed.
+            self._connection, self._depth, self._pid = None, 0, os.getpid()
+            self._open()
+        if self._connection is None:
+            raise StoreError(f"store {self.path!r} is closed; open it again")
+        return self._connection
+
+    def _open(self) -> None:
+        import sqlite3
+
+        with self._plain_errors():
+            connection = sqlite3.connect(
+                self.path, timeout=WAIT_SECONDS, isolation_level=None, check_same_thread=False
+            )
+            try:
+                self._prepare(connection)
+            except BaseException:
+                connection.close()
+                raise
+            self._connection = connection
+
+    def _prepare(self, connection: "sqlite3.Connection") -> None:
+        connection.execute(f"PRAGMA busy_timeout = {int(WAIT_SECONDS * 1000)}")
+        # Deleted text (an answered question, an old checkpoint) is overwritten, not merely unlinked.
+        connection.execute("PRAGMA secure_delete = ON")
+        known = _version_of(connection, self.path)  # before anything that writes: the file may be foreign
+        if self.path != ":memory:":
+            _to_wal(connection)
+        full = self._durability is Durability.POWER
+        connection.execute(f"PRAGMA synchronous = {'FULL' if full else 'NORMAL'}")
+        connection.execute(f"PRAGMA fullfsync = {int(full)}")
+        if known != VERSION:
+            connection.execute("BEGIN IMMEDIATE")
+            try:
+                # Another process may have come first while this one waited.
+                if _version_of(connection, self.path) == 0:
+                    for statement in self._schema:
+                        connection.execute(statement)
+                    connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+                    connection.execute(f"PRAGMA user_version = {VERSION}")
+                connection.execute("COMMIT")
+            except BaseException:
+                connection.execute("ROLLBACK")
+                raise
+
+    @contextmanager
+    def _plain_errors(self) -> Iterator[None]:
+        import sqlite3
+
+        try:
+            yield
+        except sqlite3.OperationalError as error:
+            said = str(error)
+            if "locked" in said or "busy" in said:
+                remedy = f"another process has held it for {WAIT_SECONDS:g} s; find out which, then try again"
+            elif "full" in said:
+                remedy = "the disk is full; make room, nothing was written"
+            elif "readonly" in said:
+                remedy = "it is read-only; give write access, or copy it elsewhere"
+            elif "unable to open" in said:
+                remedy = "check that the folder exists and can be written"
+            else:
+                remedy = "see the message"
+            raise StoreError(f"store {self.path!r}: {said}; {remedy}") from error
+        except sqlite3.DatabaseError as error:
+            if isinstance(error, sqlite3.IntegrityError | sqlite3.ProgrammingError | sqlite3.DataError):
+                raise StoreError(f"store {self.path!r}: {error}") from error
+            raise _damaged(self.path, str(error)) from error
+
+
+def _check_file(path: Path) -> None:
+    """Refuse what is no store before SQLite touches it: a foreign file is never written to."""
+    if not path.parent.is_dir():
+        raise InputError(f"store {str(path)!r}: there is no folder {str(path.parent)!r}; make it first")
+    if not path.exists():
+        return
+    if not path.is_file():
+        raise InputError(f"store {str(path)!r} is no file; name a file")
+    with path.open("rb") as file:
+        head = file.read(100)
+    if not head:
+        return
+    if len(head) < 100 or not head.startswith(_MAGIC):
+        raise StoreCorruptError(
+            f"{str(path)!r} is no SQLite database; name a store, or a file that does not exist"
+        )
+    page = int.from_bytes(head[16:18], "big")
+    pages = int.from_bytes(head[28:32], "big")
+    wal = path.with_name(path.name + "-wal")
+    # While a log stands beside it, the file itself may still be behind what its head says.
+    if not (wal.exists() and wal.stat().st_size) and path.stat().st_size < pages * (
+        65536 if page == 1 else page
+    ):
+        raise _damaged(str(path), f"truncated to {path.stat().st_size} bytes")
+
+
+def _damaged(path: str, how: str) -> StoreCorruptError:
+    return StoreCorruptError(
+        f"store {path!r} is damaged ({how}); restore a copy, or save what is left with SQLite's .recover"
+    )
+
+
+def _version_of(connection: "sqlite3.Connection", path: str) -> int:
+    """Return the schema version, 0 for an empty database; refuse foreign and newer ones."""
+    (application,) = connection.execute("PRAGMA application_id").fetchone()
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    (tables,) = connection.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()
+    if application == 0 and version == 0 and tables == 0:
+        return 0
+    if application != APPLICATION_ID:
+        raise StoreCorruptError(f"{path!r} is a database of another program; name a store of harness_kit")
+    if version > VERSION:
+        raise StoreVersionError(
+            f"store {path!r} has schema {version}, this kit reads up to {VERSION}; upgrade harness-kit"
+        )
+    return int(version)
+
+
+def _to_wal(connection: "sqlite3.Connection") -> None:
+    """Switch to WAL; of several processes that open a new file at once, each waits for its turn."""
+    import sqlite3
+    import time
+
+    for attempt in range(600):
+        try:
+            (mode,) = connection.execute("PRAGMA journal_mode = WAL").fetchone()
+        except sqlite3.OperationalError as error:
+            # The busy handler is not asked while the mode changes, so the wait is ours.
+            if "locked" not in str(error) or attempt == 599:
+                raise
+            time.sleep(0.1)
+        else:
+            if mode == "wal":
+                return
+            raise StoreError(f"this place cannot hold a store (journal mode {mode!r}); use a local disk")

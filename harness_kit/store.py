@@ -1,0 +1,344 @@
+"""The trace store: one SQLite file with runs, events, checkpoints, results and the decision chain.
+
+    with TraceStore("runs.db") as store:
+        store.open_run("run-1", started=clock())
+        store.append([event])
+        store.events("run-1")
+
+Usable from any thread, and by any number of processes at once. What a returned call wrote survives `kill -9`
+(`durability="process"`, the default) or loss of power too (`"power"`).
+"""
+
+import difflib
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Self
+
+from harness_kit import canonical
+from harness_kit.chain import CHAIN_SCHEMA, ChainReport, Link, append_link, links, verify
+from harness_kit.codes import Durability, StepPhase
+from harness_kit.database import Database
+from harness_kit.errors import DuplicateRunError, InputError, SequenceError, StoreError
+from harness_kit.trace import Event
+
+if TYPE_CHECKING:
+    import sqlite3
+
+_SCHEMA = (
+    """CREATE TABLE runs (
+        key INTEGER PRIMARY KEY, run_id TEXT NOT NULL UNIQUE, system TEXT NOT NULL, version TEXT NOT NULL,
+        status TEXT, reason TEXT, passed INTEGER, review TEXT, committed INTEGER, cost INTEGER,
+        units INTEGER, started TEXT NOT NULL, ended TEXT, duration_ms INTEGER, data TEXT NOT NULL)""",
+    """CREATE TABLE events (
+        run INTEGER NOT NULL REFERENCES runs, seq INTEGER NOT NULL, time TEXT NOT NULL, stage TEXT NOT NULL,
+        data TEXT NOT NULL, PRIMARY KEY (run, seq)) WITHOUT ROWID""",
+    """CREATE TABLE checkpoints (
+        run INTEGER PRIMARY KEY REFERENCES runs, number INTEGER NOT NULL, phase TEXT NOT NULL,
+        state TEXT NOT NULL)""",
+    """CREATE TABLE results (
+        run INTEGER NOT NULL REFERENCES runs, name TEXT NOT NULL, data TEXT NOT NULL,
+        PRIMARY KEY (run, name)) WITHOUT ROWID""",
+    *CHAIN_SCHEMA,
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunRecord:
+    """One run as the store holds it. Ended, judged, decided and written are four answers."""
+
+    run_id: str
+    system: str
+    """What ran, and in which version."""
+    version: str
+    status: str | None
+    reason: str | None
+    """Why it ended."""
+    passed: bool | None
+    """Whether its behaviour was as expected."""
+    review: str | None
+    """What a person decided."""
+    committed: bool | None
+    """Whether something was written."""
+    cost: int | None
+    limit: int | None
+    """Units."""
+    started: str
+    ended: str | None
+    duration_ms: int | None
+    data: Mapping[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Checkpoint:
+    """The newest state of a run."""
+
+    number: int
+    """Steps completed, or, where the phase is `STARTED`, the step that was begun."""
+    phase: StepPhase
+    state: Mapping[str, Any]
+
+
+_FIELDS = {
+    "status": "status", "reason": "reason", "passed": "passed", "review": "review", "committed": "committed",
+    "cost": "cost", "limit": "units", "ended": "ended", "duration_ms": "duration_ms", "data": "data",
+}  # fmt: skip
+"""What `update_run` can change, and the column that holds it."""
+
+
+class TraceStore:
+    """One store file; see the module."""
+
+    def __init__(
+        self, path: str | os.PathLike[str], *, durability: Durability | str = Durability.PROCESS
+    ) -> None:
+        try:
+            chosen = Durability(durability)
+        except ValueError:
+            raise InputError(f"durability {durability!r} is not known; use 'process' or 'power'") from None
+        self._database = Database(path, _SCHEMA, chosen)
+        self.path = self._database.path
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *reason: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the file; using the store afterwards is a `StoreError`."""
+        self._database.close()
+
+    def transaction(self) -> AbstractContextManager["sqlite3.Connection"]:
+        """One write transaction: all of what happens inside is kept, or, after an exception, nothing."""
+        return self._database.transaction()
+
+    def read(self) -> AbstractContextManager["sqlite3.Connection"]:
+        """The connection, for reading."""
+        return self._database.read()
+
+    # Runs.
+
+    def open_run(
+        self,
+        run_id: str,
+        *,
+        system: str = "",
+        version: str = "",
+        started: str,
+        data: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Begin a run; `DuplicateRunError` where the id is taken."""
+        if not isinstance(run_id, str) or not run_id.strip() or not run_id.isprintable():
+            raise InputError(f"run id {run_id!r} is blank or not printable; use a short name")
+        text = canonical.text(dict(data or {}))
+        with self.transaction() as db:
+            if db.execute("SELECT 1 FROM runs WHERE run_id = ?", (run_id,)).fetchone():
+                raise DuplicateRunError(
+                    f"run {run_id!r} is in the store already; pick another id, or resume it"
+                )
+            db.execute(
+                "INSERT INTO runs (run_id, system, version, started, data) VALUES (?, ?, ?, ?, ?)",
+                (run_id, system, version, started, text),
+            )
+
+    def update_run(self, run_id: str, **fields: Any) -> None:
+        """Change what is known of a run: status, reason, passed, review, committed, cost, limit, ended,
+        duration_ms, data."""
+        unknown = set(fields) - set(_FIELDS)
+        if unknown:
+            raise InputError(f"a run has no field {sorted(unknown)}; there are {', '.join(_FIELDS)}")
+        if not fields:
+            return
+        values = [canonical.text(dict(value)) if name == "data" else value for name, value in fields.items()]
+        sets = ", ".join(f"{_FIELDS[name]} = ?" for name in fields)
+        with self.transaction() as db:
+            key = self._key(db, run_id)
+            db.execute(f"UPDATE runs SET {sets} WHERE key = ?", (*values, key))
+
+    def run(self, run_id: str) -> RunRecord:
+        """Return one run; `InputError` where there is none, naming ids like it."""
+        with self.read() as db:
+            key = self._key(db, run_id)
+            return _run_record(db.execute(f"SELECT {_RUN} FROM runs WHERE key = ?", (key,)).fetchone())
+
+    def runs(self) -> list[RunRecord]:
+        """Return all runs in the order in which they were begun."""
+        with self.read() as db:
+            return [_run_record(row) for row in db.execute(f"SELECT {_RUN} FROM runs ORDER BY key")]
+
+    # Events.
+
+    def append(self, events: Iterable[Event]) -> int:
+        """Store events, all or none, and return how many.
+
+        Each run's events must continue what is stored: a gap, a repeat or an unknown run stores nothing.
+        """
+        rows: list[tuple[int, int, str, str, str]] = []
+        stored = 0
+        with self.transaction() as db:
+            run_id: str | None = None
+            key = last = 0
+            for event in events:
+                if event.run_id != run_id:
+                    # Written now, so that a run that turns up again is seen where it stands.
+                    db.executemany(_INSERT_EVENT, rows)
+                    stored += len(rows)
+                    rows.clear()
+                    run_id = event.run_id
+                    key, last = self._position(db, run_id)
+                if event.seq != last + 1:
+                    what = "a repeat" if event.seq <= last else "a gap"
+                    raise SequenceError(
+                        f"run {run_id!r}: event {event.seq} is {what} after {last}; expected {last + 1}"
+                    )
+                last = event.seq
+                rows.append((key, last, event.time, event.stage, canonical.text(dict(event.data))))
+            db.executemany(_INSERT_EVENT, rows)
+        return stored + len(rows)
+
+    def events(self, run_id: str) -> list[Event]:
+        """Return a run's events in order."""
+        with self.read() as db:
+            self._key(db, run_id)
+        return list(self.iter_events(run_id))
+
+    def iter_events(self, run_id: str | None = None, *, batch: int = 5_000) -> Iterator[Event]:
+        """Yield the events of a run, or of all runs in their order, reading `batch` at a time."""
+        after = (0, 0)
+        while True:
+            with self.read() as db:
+                only = "" if run_id is None else "runs.run_id = ? AND "
+                arguments = () if run_id is None else (run_id,)
+                rows = db.execute(
+                    "SELECT events.run, runs.run_id, events.seq, events.time, events.stage, events.data "
+                    f"FROM events JOIN runs ON runs.key = events.run WHERE {only}(events.run, events.seq) > (?, ?) "
+                    "ORDER BY events.run, events.seq LIMIT ?",
+                    (*arguments, *after, batch),
+                ).fetchall()
+            for _, name, seq, time, stage, data in rows:
+                yield Event(
+                    run_id=name, seq=seq, time=time, stage=stage, data=MappingProxyType(canonical.loads(data))
+                )
+            if len(rows) < batch:
+                return
+            after = (rows[-1][0], rows[-1][2])
+
+    def count_events(self, run_id: str | None = None) -> int:
+        """Return how many events are stored, of one run or of all."""
+        with self.read() as db:
+            if run_id is None:
+                return int(db.execute("SELECT COUNT(*) FROM events").fetchone()[0])
+            return self._position(db, run_id)[1]
+
+    # Checkpoints and results.
+
+    def checkpoint(
+        self,
+        run_id: str,
+        number: int,
+        state: Mapping[str, Any],
+        *,
+        phase: StepPhase | str = StepPhase.COMPLETED,
+    ) -> None:
+        """Keep the newest state of a run; the one before it, and any text in it, is gone."""
+        text = canonical.text(dict(state))
+        with self.transaction() as db:
+            key = self._key(db, run_id)
+            held = db.execute("SELECT number FROM checkpoints WHERE run = ?", (key,)).fetchone()
+            if held is not None and held[0] > number:
+                raise SequenceError(
+                    f"run {run_id!r} is at step {held[0]}, so step {number} is of the past; "
+                    "another process went on with this run: resume it from the store"
+                )
+            db.execute(
+                "REPLACE INTO checkpoints (run, number, phase, state) VALUES (?, ?, ?, ?)",
+                (key, number, StepPhase(phase).value, text),
+            )
+
+    def last_checkpoint(self, run_id: str) -> Checkpoint | None:
+        """Return the newest state of a run, or None."""
+        with self.read() as db:
+            key = self._key(db, run_id)
+            held = db.execute("SELECT number, phase, state FROM checkpoints WHERE run = ?", (key,)).fetchone()
+        if held is None:
+            return None
+        return Checkpoint(number=held[0], phase=StepPhase(held[1]), state=canonical.loads(held[2]))
+
+    def put_result(self, run_id: str, name: str, data: Any) -> None:
+        """Keep a named result of a run. The same again does nothing; another value is a `StoreError`."""
+        text = canonical.text(data)
+        with self.transaction() as db:
+            key = self._key(db, run_id)
+            held = db.execute("SELECT data FROM results WHERE run = ? AND name = ?", (key, name)).fetchone()
+            if held is None:
+                db.execute("INSERT INTO results (run, name, data) VALUES (?, ?, ?)", (key, name, text))
+            elif held[0] != text:
+                raise StoreError(f"run {run_id!r} has another result {name!r}; results are written once")
+
+    def results(self, run_id: str) -> dict[str, Any]:
+        """Return a run's results by name."""
+        with self.read() as db:
+            key = self._key(db, run_id)
+            rows = db.execute("SELECT name, data FROM results WHERE run = ? ORDER BY name", (key,)).fetchall()
+        return {name: canonical.loads(data) for name, data in rows}
+
+    # The decision chain.
+
+    def record_decision(
+        self, kind: str, run_id: str, body: Mapping[str, Any], *, time: str, unique: str | None = None
+    ) -> Link:
+        """Append a link to the chain. A `unique` that stands in it already is an `ApprovalError`."""
+        with self.transaction() as db:
+            return append_link(db, kind=kind, run_id=run_id, time=time, body=body, unique=unique)
+
+    def decisions(self, run_id: str | None = None, kind: str | None = None) -> list[Link]:
+        """Return the chain's links, of one run or kind or all."""
+        with self.read() as db:
+            return links(db, run_id, kind)
+
+    def verify_decisions(self) -> ChainReport:
+        """Walk the chain and explain the first link that was edited, deleted or moved."""
+        with self.read() as db:
+            return verify(db)
+
+    def _key(self, db: "sqlite3.Connection", run_id: str) -> int:
+        found = db.execute("SELECT key FROM runs WHERE run_id = ?", (run_id,)).fetchone()
+        if found is None:
+            raise self._unknown(db, run_id)
+        return int(found[0])
+
+    def _position(self, db: "sqlite3.Connection", run_id: str) -> tuple[int, int]:
+        """Return a run's key and the seq of its last event."""
+        found = db.execute(
+            "SELECT key, (SELECT MAX(seq) FROM events WHERE run = key) FROM runs WHERE run_id = ?", (run_id,)
+        ).fetchone()
+        if found is None:
+            raise self._unknown(db, run_id)
+        return int(found[0]), int(found[1] or 0)
+
+    def _unknown(self, db: "sqlite3.Connection", run_id: str) -> InputError:
+        names = [name for (name,) in db.execute("SELECT run_id FROM runs ORDER BY key DESC LIMIT 1000")]
+        like = difflib.get_close_matches(str(run_id), names, n=3, cutoff=0.5) or names[:3]
+        return InputError(
+            f"no run {run_id!r} in store {self.path!r}; "
+            + (f"there is {', '.join(like)}" if like else "it is empty")
+        )
+
+
+_RUN = (
+    "run_id, system, version, status, reason, passed, review, committed, cost, units, started, ended, "
+    "duration_ms, data"
+)
+_INSERT_EVENT = "INSERT INTO events (run, seq, time, stage, data) VALUES (?, ?, ?, ?, ?)"
+
+
+def _run_record(row: tuple[Any, ...]) -> RunRecord:
+    names = [*_RUN.replace("units", "limit").split(", ")]
+    held = dict(zip(names, row, strict=True))
+    held["data"] = MappingProxyType(canonical.loads(held["data"]))
+    for name in ("passed", "committed"):
+        held[name] = None if held[name] is None else bool(held[name])
+    return RunRecord(**held)
