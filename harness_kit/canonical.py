@@ -66,7 +66,7 @@ def loads(data: bytes | str) -> Any:
         raise
     except (ValueError, RecursionError) as error:
         raise CanonicalError(f"not JSON: {error}; expected one UTF-8 JSON value") from error
-    if ("\\u" if isinstance(data, str) else b"\\u") in data:
+    if "\\u" in (data if isinstance(data, str) else data.decode("utf-8", "replace")):
         dumps(value)  # an escape is the one way in for a lone surrogate
     return value
 

@@ -18,7 +18,7 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 def say(text: str = "") -> None:
     """Write one line to stdout as UTF-8 with a plain line feed, whatever the console is set to."""
-    click.get_binary_stream("stdout").write(f"{text}\n".encode("utf-8", errors="backslashreplace"))
+    click.echo(f"{text}\n".encode("utf-8", errors="backslashreplace"), nl=False)
 
 
 def plain_errors(command: Command) -> Command:
@@ -49,10 +49,11 @@ def main() -> None:
 @plain_errors
 def reproduce(chapter: str | None, only_check: bool) -> None:
     """Print what CHAPTER prints; without one, run all and say which are identical (exit 1 on drift)."""
-    from harness_kit.reproduce import CHAPTERS, chapter_named, check, printed
+    from harness_kit.reproduce import chapter_named, check, printed
+    from harness_kit.scenarios import CHAPTERS
 
     if chapter is not None and not only_check:
-        click.get_binary_stream("stdout").write(printed(chapter_named(chapter)))
+        click.echo(printed(chapter_named(chapter)), nl=False)
         return
     checked = [check(one) for one in ([chapter_named(chapter)] if chapter else CHAPTERS)]
     for result in checked:

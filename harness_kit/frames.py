@@ -148,5 +148,5 @@ def _word(value: Any, kind: type[StrEnum] | None) -> Any:
 def _frame(rows: Iterable[dict[str, Any]], columns: dict[str, str]) -> "pd.DataFrame":
     """Build a frame that has its columns and their types even where there are no rows."""
     pandas = need("pandas", "notebook")
-    frame = pandas.DataFrame(list(rows), columns=list(columns))
+    frame: pd.DataFrame = pandas.DataFrame(list(rows), columns=list(columns))
     return frame.astype({name: kind for name, kind in columns.items() if kind not in ("str", "object")})

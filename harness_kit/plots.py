@@ -85,10 +85,11 @@ def trace(frame: "pd.DataFrame", ax: "Axes | None" = None) -> "Axes":
     return axes
 
 
-def _axes(ax: "Axes | None", height: float = 3.2) -> Any:
+def _axes(ax: "Axes | None", height: float = 3.2) -> "Axes":
     if ax is not None:
         return ax
-    return need("matplotlib.pyplot", "notebook").subplots(figsize=(7.2, height), layout="constrained")[1]
+    made: Axes = need("matplotlib.pyplot", "notebook").subplots(figsize=(7.2, height), layout="constrained")[1]
+    return made
 
 
 def _whole_numbers(axes: Any, *, x: bool = False, y: bool = False) -> None:

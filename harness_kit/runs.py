@@ -39,6 +39,8 @@ class Run:
 
     system: ClassVar[str] = ""
     version: ClassVar[str] = "1"
+    state: dict[str, Any]
+    """Everything that the run knows, as plain JSON."""
 
     def __init__(
         self,
@@ -111,7 +113,6 @@ class Run:
         self.redact = redact
         self.on_event = tuple(on_event)
         self.events: list[Event] = []
-        self.state: dict[str, Any] = {}
         self._interrupted = False
         self._asked = 0
         self._record = Recorder(run_id, clock=clock, redact=redact)

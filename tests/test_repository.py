@@ -21,8 +21,8 @@ PACKAGE = ROOT / "harness_kit"
 # stands for all modules in it. A new module is one word in its row; a name may stand here before its file.
 ROWS = [
     ["errors", "codes", "labels", "extras", "resources", "processes"],
-    ["canonical", "paths", "folders", "workspace"],
-    ["trace", "chain", "schema", "store", "jsonl", "budget"],
+    ["canonical", "paths", "folders", "transactions", "workspace"],
+    ["trace", "database", "chain", "store", "jsonl", "budget"],
     ["models", "providers", "proposals", "approval", "approvers"],
     ["runs"],
     ["graders", "evals"],

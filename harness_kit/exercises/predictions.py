@@ -1,13 +1,10 @@
 """Predict, then run: a learner's guess is written down first and compared afterwards."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from harness_kit.errors import InputError
 from harness_kit.extras import need
 from harness_kit.labels import Word, label
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 class Predictions:
@@ -37,8 +34,8 @@ class Predictions:
         said = [f"{word} {row[word]}" for word in (label(Word.GUESS), label(Word.ACTUAL))]
         return " · ".join([*said, row[label(Word.MATCH)]])
 
-    def table(self) -> "pd.DataFrame":
-        """Return one row a guess: the question, the guess, what came out, and whether they agree."""
+    def table(self) -> Any:
+        """Return a pandas frame with one row a guess: the question, the guess, what came out, and whether they agree."""
         return need("pandas", "notebook").DataFrame([self._row(name) for name in self._guesses])
 
     def _row(self, name: str) -> dict[str, Any]:

@@ -68,7 +68,7 @@ class ApprovalGateRun(Run):
         }
         super().__init__(run_id, clock=clock, budget=budget, store=store, settings=settings, **parts)
 
-    def equip(
+    def equip(  # type: ignore[override]  # names the parts that this run takes
         self,
         *,
         root: str | Path,

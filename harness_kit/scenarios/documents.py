@@ -116,7 +116,7 @@ def read_fact(workspace: Workspace, name: str) -> tuple[str, int]:
     if len(facts) != 1 or not facts[0]:
         raise InputError(
             f"document {name!r} has {len(facts)} fact lines ({sum(not fact for fact in facts)} empty); "
-            f"write exactly one line that begins with {story['fact_prefix']!r} and says something"
+            f"write exactly one line that begins with {prefixes['fact_prefix']!r} and says something"
         )
     return facts[0], sum(line.startswith(prefixes["order_prefix"]) for line in lines)
 
