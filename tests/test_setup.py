@@ -81,10 +81,11 @@ def test_a_named_python_is_not_replaced_by_another(only: Path, tmp_path: Path, c
 
 
 def _copy(target: Path) -> Path:
-    """The files that a clone would hold, as they are now."""
+    """The files that a clone would hold if all were committed as they are now."""
     if shutil.which("git") is None or not (ROOT / ".git").exists():
         pytest.skip("no git checkout")
-    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True).stdout
+    command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    listed = subprocess.run(command, cwd=ROOT, capture_output=True, check=True).stdout
     for name in filter(None, listed.decode("utf-8").split("\0")):
         if (ROOT / name).is_file():
             (target / name).parent.mkdir(parents=True, exist_ok=True)
@@ -139,8 +140,7 @@ def test_a_wheel_in_an_empty_environment_reproduces_chapter_four(tmp_path: Path)
     installed = _run([str(program / "python"), *pip[1:], "install", *constraints, str(wheel)], elsewhere)
     assert installed.returncode == 0, installed.stderr
     golden = (ROOT / "data" / "golden" / "approval_gate.txt").read_bytes()
-    printed = subprocess.run(
-        [program / "harness-kit", "reproduce", "approval_gate"], cwd=elsewhere, capture_output=True, check=False
-    )
+    command = [program / "harness-kit", "reproduce", "approval_gate"]
+    printed = subprocess.run(command, cwd=elsewhere, capture_output=True, check=False)
     assert printed.stderr == b""
     assert printed.stdout == golden
