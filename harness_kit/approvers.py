@@ -119,7 +119,7 @@ class Answer:
 
 
 def ask(approver: Approver, proposal: Proposal, *, timeout: float | None = None) -> Answer:
-    """Ask, and turn every failure to answer into HOLD: None, an exception, another type, or `timeout` seconds.
+    """Ask; every failure to answer is HOLD: None, an exception, another type, or `timeout` seconds gone.
 
     An approver that hangs is left behind in a daemon thread; what it says later is not heard.
     """

@@ -14,12 +14,12 @@ Without a store a ledger lives in memory and serves the threads of one process; 
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from harness_kit.codes import SpendState
 from harness_kit.errors import BudgetClosedError, BudgetError, BudgetExceededError, InputError
 from harness_kit.processes import is_alive, own_mark
+from harness_kit.spends import COLUMNS, RoleUse, SpendRow, Totals, checked_reason, checked_units, spend_row
 from harness_kit.store import TraceStore
 
 if TYPE_CHECKING:
@@ -37,51 +37,6 @@ _SCHEMA = (
     "CREATE INDEX IF NOT EXISTS spends_by_run ON spends (ledger, run)",
 )
 _OPEN = (SpendState.RESERVED.value, SpendState.STARTED.value)
-
-
-@dataclass(frozen=True, kw_only=True)
-class SpendRow:
-    """One reservation as the ledger holds it."""
-
-    id: int
-    key: str | None
-    """The caller's name for this spend; asked again, the same spend is returned."""
-    role: str
-    units: int
-    """Units reserved before the call."""
-    actual: int | None
-    """Units settled after the call; None until then."""
-    state: SpendState
-    note: str
-    """The reason given with a refund or a release."""
-    run_id: str
-    """The run that the call belongs to; '' outside a run."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class RoleUse:
-    """What one role has used."""
-
-    calls: int
-    """Settled calls, failed ones included."""
-    units: int
-    """Units of those calls."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Totals:
-    """The ledger at one moment; all in units."""
-
-    limit: int
-    spent: int
-    reserved: int
-    closed: str | None
-    """Why the ledger takes no more; None while it is open."""
-
-    @property
-    def left(self) -> int:
-        """Units that can still be reserved; 0 after an overrun."""
-        return max(0, self.limit - self.spent - self.reserved)
 
 
 class Spend:
@@ -110,19 +65,19 @@ class Spend:
 
     def settle(self, actual: int | None = None) -> None:
         """Record what the call cost, in units (what was reserved, if None). The same again does nothing."""
-        units = self.units if actual is None else _units(actual, "actual")
+        units = self.units if actual is None else checked_units(actual, "actual")
         self._budget._move(self.id, SpendState.SETTLED, units, "")
 
     def refund(self, reason: str) -> None:
         """Give the units back; only for a call that never started."""
-        self._budget._move(self.id, SpendState.REFUNDED, None, _reason(reason, "refund"))
+        self._budget._move(self.id, SpendState.REFUNDED, None, checked_reason(reason, "refund"))
 
 
 class Budget:
     """A ledger of whole units with a limit; usable from any thread."""
 
     def __init__(self, limit: int, *, store: TraceStore | None = None, name: str = "budget") -> None:
-        self.limit = _units(limit, "limit")
+        self.limit = checked_units(limit, "limit")
         if not isinstance(name, str) or not name.strip():
             raise InputError(f"ledger name {name!r} is blank; give it a name")
         self.name = name
@@ -207,15 +162,15 @@ class Budget:
         """Return the reservation of that key, or None."""
         with self._store.read() as db:
             found = db.execute(
-                f"SELECT {_COLUMNS} FROM spends WHERE ledger = ? AND key = ?", (self.name, key)
+                f"SELECT {COLUMNS} FROM spends WHERE ledger = ? AND key = ?", (self.name, key)
             ).fetchone()
-        return None if found is None else _spend_row(found)
+        return None if found is None else spend_row(found)
 
     def rows(self) -> list[SpendRow]:
         """Return every reservation, refused ones included, in the order in which they were asked for."""
         with self._store.read() as db:
-            found = db.execute(f"SELECT {_COLUMNS} FROM spends WHERE ledger = ? ORDER BY id", (self.name,))
-            return [_spend_row(row) for row in found]
+            found = db.execute(f"SELECT {COLUMNS} FROM spends WHERE ledger = ? ORDER BY id", (self.name,))
+            return [spend_row(row) for row in found]
 
     def unknown(self) -> list[SpendRow]:
         """Return open reservations whose process is gone: nobody can say whether their calls ran.
@@ -224,20 +179,20 @@ class Budget:
         """
         with self._store.read() as db:
             found = db.execute(
-                f"SELECT {_COLUMNS}, owner FROM spends WHERE ledger = ? AND state IN (?, ?) ORDER BY id",
+                f"SELECT {COLUMNS}, owner FROM spends WHERE ledger = ? AND state IN (?, ?) ORDER BY id",
                 (self.name, *_OPEN),
             ).fetchall()
-        return [_spend_row(row[:-1]) for row in found if not is_alive(row[-1])]
+        return [spend_row(row[:-1]) for row in found if not is_alive(row[-1])]
 
     def release(self, spend_id: int, *, reason: str) -> None:
         """Give the units of an *unknown* reservation back, on purpose and with a reason."""
         if spend_id not in {row.id for row in self.unknown()}:
             raise BudgetError(f"spend {spend_id!r} is not among the unknown ones; see Budget.unknown()")
-        self._move(spend_id, SpendState.RELEASED, None, _reason(reason, "release"))
+        self._move(spend_id, SpendState.RELEASED, None, checked_reason(reason, "release"))
 
     def reopen(self, *, reason: str) -> None:
         """Let a ledger that an overrun closed take reservations again; the reason is kept."""
-        said = _reason(reason, "reopen")
+        said = checked_reason(reason, "reopen")
         with self._store.transaction() as db:
             closed, acts = db.execute(
                 "SELECT closed, acts FROM ledgers WHERE name = ?", (self.name,)
@@ -251,14 +206,14 @@ class Budget:
             )
 
     def _reserve(self, units: int, role: str, key: str | None, run_id: str, state: SpendState) -> Spend:
-        _units(units, "asked")
+        checked_units(units, "asked")
         with self._store.transaction() as db:
             if key is not None:
                 known = db.execute(
-                    f"SELECT {_COLUMNS} FROM spends WHERE ledger = ? AND key = ?", (self.name, key)
+                    f"SELECT {COLUMNS} FROM spends WHERE ledger = ? AND key = ?", (self.name, key)
                 ).fetchone()
                 if known is not None:
-                    row = _spend_row(known)
+                    row = spend_row(known)
                     if row.state is not SpendState.REFUSED:
                         if (row.units, row.role) != (units, role):
                             raise BudgetError(
@@ -270,7 +225,8 @@ class Budget:
             now = self._totals(db)
             granted = now.closed is None and units <= now.left
             cursor = db.execute(
-                "INSERT INTO spends (ledger, key, role, units, state, owner, run) VALUES (?, ?, ?, ?, ?, ?, ?)",
+                "INSERT INTO spends (ledger, key, role, units, state, owner, run) "
+                "VALUES (?, ?, ?, ?, ?, ?, ?)",
                 (
                     self.name,
                     key,
@@ -330,39 +286,14 @@ class Budget:
     def _row(self, spend_id: int) -> SpendRow:
         with self._store.read() as db:
             found = db.execute(
-                f"SELECT {_COLUMNS} FROM spends WHERE ledger = ? AND id = ?", (self.name, spend_id)
+                f"SELECT {COLUMNS} FROM spends WHERE ledger = ? AND id = ?", (self.name, spend_id)
             ).fetchone()
         if found is None:
             raise BudgetError(f"ledger {self.name!r} has no spend {spend_id!r}; see Budget.rows()")
-        return _spend_row(found)
+        return spend_row(found)
 
     def _totals(self, db: "sqlite3.Connection") -> Totals:
         limit, spent, reserved, closed = db.execute(
             "SELECT units, spent, reserved, closed FROM ledgers WHERE name = ?", (self.name,)
         ).fetchone()
         return Totals(limit=limit, spent=spent, reserved=reserved, closed=closed)
-
-
-_COLUMNS = "id, key, role, units, actual, state, note, run"
-
-
-def _spend_row(row: tuple[int, str | None, str, int, int | None, str, str, str]) -> SpendRow:
-    number, key, role, units, actual, state, note, run_id = row
-    return SpendRow(
-        id=number, key=key, role=role, units=units, actual=actual, state=SpendState(state), note=note,
-        run_id=run_id,
-    )  # fmt: skip
-
-
-def _units(value: int, what: str) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 2**62:
-        raise BudgetError(
-            f"{what} is {value!r}; expected a whole number of units, 0 or more (an unknown price is no price)"
-        )
-    return value
-
-
-def _reason(text: str, act: str) -> str:
-    if not isinstance(text, str) or not text.strip():
-        raise BudgetError(f"{act} needs a reason, got {text!r}; say why in words")
-    return text

@@ -21,7 +21,8 @@ CHAIN_SCHEMA = (
         seq INTEGER PRIMARY KEY, kind TEXT NOT NULL, run_id TEXT NOT NULL, time TEXT NOT NULL,
         body TEXT NOT NULL, once TEXT UNIQUE, previous TEXT NOT NULL, hash TEXT NOT NULL)""",
     "CREATE INDEX decisions_by_run ON decisions (run_id)",
-    "CREATE TABLE chain_head (one INTEGER PRIMARY KEY CHECK (one = 1), seq INTEGER NOT NULL, hash TEXT NOT NULL)",
+    """CREATE TABLE chain_head (
+        one INTEGER PRIMARY KEY CHECK (one = 1), seq INTEGER NOT NULL, hash TEXT NOT NULL)""",
 )
 START = "0" * 64
 """What the first row carries as the hash before it."""
@@ -90,12 +91,14 @@ def append_link(
             )
     head = db.execute("SELECT seq, hash FROM chain_head").fetchone() or (0, START)
     blank = Link(
-        seq=head[0] + 1, kind=kind, run_id=run_id, time=time, body=canonical.loads(canonical.dumps(dict(body))),
+        seq=head[0] + 1, kind=kind, run_id=run_id, time=time,
+        body=canonical.loads(canonical.dumps(dict(body))),
         unique=unique, previous=head[1], hash="",
     )  # fmt: skip
     link = Link(**{**vars(blank), "hash": blank.computed()})
     db.execute(
-        "INSERT INTO decisions (seq, kind, run_id, time, body, once, previous, hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        "INSERT INTO decisions (seq, kind, run_id, time, body, once, previous, hash) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
         (link.seq, kind, run_id, time, canonical.text(dict(link.body)), unique, link.previous, link.hash),
     )
     db.execute("REPLACE INTO chain_head (one, seq, hash) VALUES (1, ?, ?)", (link.seq, link.hash))

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from harness_kit.budget import SpendRow
 from harness_kit.codes import ReviewStatus, SpendState, StopReason, TaskStatus
 from harness_kit.extras import need
 from harness_kit.labels import Word, label
+from harness_kit.spends import SpendRow
 from harness_kit.store import TraceStore
 from harness_kit.trace import Event
 from harness_kit.views import trace_rows
@@ -77,7 +77,8 @@ def outcomes(results: Sequence[tuple[str, Any]]) -> "pd.DataFrame":
     rows = [
         {
             "scenario": name, "finished": result.reason and str(result.reason), "passed": result.passed,
-            "review": str(result.review), "committed": result.committed, "cost": result.cost, "limit": result.limit,
+            "review": str(result.review), "committed": result.committed,
+            "cost": result.cost, "limit": result.limit,
         }
         for name, result in results
     ]  # fmt: skip
@@ -124,7 +125,8 @@ _COLUMN_WORDS: dict[str, Word] = {
     "step": Word.STEP, "summary": Word.SUMMARY, "time": Word.TIME, "units": Word.UNITS,
 }  # fmt: skip
 _CODES: dict[str, type[StrEnum]] = {
-    "finished": StopReason, "reason": StopReason, "review": ReviewStatus, "state": SpendState, "status": TaskStatus,
+    "finished": StopReason, "reason": StopReason, "review": ReviewStatus, "state": SpendState,
+    "status": TaskStatus,
 }  # fmt: skip
 
 
@@ -142,6 +144,8 @@ def _word(value: Any, kind: type[StrEnum] | None) -> Any:
         return {None: "-", True: label(Word.YES), False: label(Word.NO)}[value]
     if kind is not None and value in set(kind):
         return label(kind(value))
+    if isinstance(value, dict):
+        return ", ".join(f"{name}={_word(item, None)}" for name, item in value.items())
     return value
 
 

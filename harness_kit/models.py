@@ -85,7 +85,7 @@ def _in_order(name: str, actions: list[Mapping[str, Any]]) -> Callable[[dict[str
             return next(rest)
         except StopIteration:
             raise ModelError(
-                f"model {name!r} was asked more often than its script of {len(actions)} actions goes; extend it"
+                f"model {name!r} was asked more often than its script of {len(actions)} actions"
             ) from None
 
     return following
@@ -159,9 +159,7 @@ def price_of(model: Model, request: Mapping[str, Any]) -> int:
     """Return the units to reserve for a call; `BudgetError` where the price is unknown or zero undeclared."""
     units = model.price(request)
     if isinstance(units, bool) or not isinstance(units, int) or units < 0:
-        raise BudgetError(
-            f"model {model.name!r} gives the price {units!r}; expected whole units, 0 or more, before any call"
-        )
+        raise BudgetError(f"model {model.name!r} gives the price {units!r}; expected whole units, 0 or more")
     if units == 0 and not model.free:
         raise BudgetError(
             f"model {model.name!r} has a price of 0 and is not declared free; set free=True if so"
@@ -188,7 +186,7 @@ def call_model(
         reply = model(asked)
         if not isinstance(reply, Reply) or not isinstance(reply.action, Mapping):
             raise ModelError(
-                f"model {model.name!r} answered {type(reply).__name__}; expected a Reply whose action is an object"
+                f"model {model.name!r} answered {type(reply).__name__}; expected a Reply with an object"
             )
         action = _snapshot(model.name, reply.action)
         # A spend that an earlier, crashed attempt settled stays as it was settled.

@@ -1,4 +1,4 @@
-"""Plots: axes in, axes out, each drawn from a frame of `frames` and nothing else. Needs the extra `notebook`."""
+"""Plots: axes in, axes out, each drawn from a frame of `frames` alone. Needs the extra `notebook`."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -88,7 +88,9 @@ def trace(frame: "pd.DataFrame", ax: "Axes | None" = None) -> "Axes":
 def _axes(ax: "Axes | None", height: float = 3.2) -> "Axes":
     if ax is not None:
         return ax
-    made: Axes = need("matplotlib.pyplot", "notebook").subplots(figsize=(7.2, height), layout="constrained")[1]
+    made: Axes = need("matplotlib.pyplot", "notebook").subplots(figsize=(7.2, height), layout="constrained")[
+        1
+    ]
     return made
 
 

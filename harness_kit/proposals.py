@@ -5,7 +5,6 @@ proposal's number, the purpose, every file's full text, the cost so far, and the
 replaces. Change any of them and it is another question.
 """
 
-import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -139,6 +138,8 @@ class Proposal:
 
 def text_diff(before: Mapping[str, str], after: Mapping[str, str]) -> str:
     """Return one unified diff over all names of both sides; '' where nothing differs."""
+    import difflib  # dear, and only where something is shown
+
     parts: list[str] = []
     for name in dict.fromkeys([*before, *after]):
         parts += difflib.unified_diff(

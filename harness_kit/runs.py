@@ -15,16 +15,16 @@ the run is *unknown* until a person resolves it.
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from datetime import datetime
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 from harness_kit import canonical
 from harness_kit.approval import Approval, CommitResult, commit
 from harness_kit.budget import Budget
-from harness_kit.codes import Decision, ReviewStatus, RunStatus, SpendState, StopReason
+from harness_kit.codes import Decision, ReviewStatus, RunStatus, SpendState
 from harness_kit.errors import ApprovalError, RunError
 from harness_kit.models import Model, Reply, call_model
 from harness_kit.proposals import Proposal
+from harness_kit.runstate import RunState
 from harness_kit.store import TraceStore
 from harness_kit.trace import Clock, Event, Recorder
 from harness_kit.workspace import Workspace
@@ -34,13 +34,8 @@ class UnknownEffectError(RunError):
     """A crash hid whether a call that may not be repeated was made."""
 
 
-class Run:
+class Run(RunState):
     """Base of all runs. Subclasses set `system` and `version`, fill `initial()`, and write `advance()`."""
-
-    system: ClassVar[str] = ""
-    version: ClassVar[str] = "1"
-    state: dict[str, Any]
-    """Everything that the run knows, as plain JSON."""
 
     def __init__(
         self,
@@ -138,58 +133,6 @@ class Run:
         """Do one step's work on `self.state`: at most one model call or one commit."""
         raise NotImplementedError
 
-    # What a run is.
-
-    @property
-    def status(self) -> RunStatus:
-        """Where the run stands."""
-        if self.state["ended"] is not None:
-            return RunStatus.FINISHED
-        if self.state["unknown"] is not None:
-            return RunStatus.UNKNOWN
-        if self.state["pending"] is not None and self.state["answer"] is None:
-            return RunStatus.WAITING
-        return RunStatus.READY
-
-    @property
-    def finished(self) -> bool:
-        """True once nothing is left to do; whether the work was done is `reason`."""
-        return self.status is RunStatus.FINISHED
-
-    @property
-    def pending(self) -> Proposal | None:
-        """The question that waits for an answer, or None."""
-        if self.status is not RunStatus.WAITING:
-            return None
-        return Proposal.from_record(self.state["pending"])
-
-    def question(self) -> Proposal:
-        """Return the question of this moment, answered or not; `RunError` where there is none."""
-        if self.state["pending"] is None:
-            raise RunError(f"run {self.run_id!r} asks nothing now; step it until it does")
-        return Proposal.from_record(self.state["pending"])
-
-    @property
-    def trace(self) -> list[Event]:
-        """The events so far, those of the step under way included."""
-        return [*self.events, *self._record.events]
-
-    @property
-    def number(self) -> int:
-        """Steps completed."""
-        return int(self.state["number"])
-
-    @property
-    def reason(self) -> StopReason | None:
-        """Why the work ended; None while it goes on."""
-        found = self.state["reason"]
-        return None if found is None else StopReason(found)
-
-    @property
-    def cost(self) -> int:
-        """Units that this run has used, read from the ledger: failed calls count."""
-        return self.budget.spent_by(self.run_id)
-
     # How it moves.
 
     def step(self) -> None:
@@ -232,7 +175,7 @@ class Run:
             raise RunError(f"run {self.run_id!r} asks nothing now; step it until it does")
         if self.state["answer"] is not None:
             raise RunError(
-                f"question {self.state['questions']} of run {self.run_id!r} has been answered; it is taken once"
+                f"question {self.state['questions']} of run {self.run_id!r} was answered; that is taken once"
             )
         if approval is None:
             return Decision.HOLD
@@ -277,23 +220,6 @@ class Run:
                 )
                 self._keep([], phase="started")
 
-    def record(self) -> dict[str, Any]:
-        """Return what the run says of itself: ended, done, judged, decided and written are separate."""
-        return {
-            "run_id": self.run_id, "system": self.system, "version": self.version, "status": str(self.status),
-            "reason": self.state["reason"], "passed": self.state["passed"], "review": self.state["review"],
-            "committed": self.state["committed"], "cost": self.cost, "limit": self.budget.limit,
-            "started": self.state["started"], "ended": self.state["ended"], "duration_ms": self.duration_ms,
-        }  # fmt: skip
-
-    @property
-    def duration_ms(self) -> int | None:
-        """Milliseconds from start to end by the run's own clock; None while it goes on."""
-        if self.state["ended"] is None:
-            return None
-        span = datetime.fromisoformat(self.state["ended"]) - datetime.fromisoformat(self.state["started"])
-        return round(span.total_seconds() * 1000)
-
     # What a step is made of.
 
     def note(self, stage: str, **data: Any) -> None:
@@ -307,8 +233,8 @@ class Run:
         known = self.budget.find(key)
         if self._interrupted and not model.repeatable and known and known.state is not SpendState.REFUSED:
             raise UnknownEffectError(
-                f"a crash hid whether model {model.name!r} answered step {self.number + 1}, and it may not be "
-                f"asked twice (units held: {known.units})"
+                f"a crash hid whether model {model.name!r} answered step {self.number + 1}, and it may not "
+                f"be asked twice (units held: {known.units})"
             )
         return call_model(model, request, self.budget, role=role, key=key, run_id=self.run_id)
 

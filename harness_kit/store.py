@@ -9,11 +9,9 @@ Usable from any thread, and by any number of processes at once. What a returned 
 (`durability="process"`, the default) or loss of power too (`"power"`).
 """
 
-import difflib
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Self
 
@@ -22,6 +20,7 @@ from harness_kit.chain import CHAIN_SCHEMA, ChainReport, Link, append_link, link
 from harness_kit.codes import Durability, StepPhase
 from harness_kit.database import Database
 from harness_kit.errors import DuplicateRunError, InputError, SequenceError, StoreError
+from harness_kit.records import RUN_COLUMNS, Checkpoint, RunRecord, run_record
 from harness_kit.trace import Event
 
 if TYPE_CHECKING:
@@ -43,42 +42,6 @@ _SCHEMA = (
         PRIMARY KEY (run, name)) WITHOUT ROWID""",
     *CHAIN_SCHEMA,
 )
-
-
-@dataclass(frozen=True, kw_only=True)
-class RunRecord:
-    """One run as the store holds it. Ended, judged, decided and written are four answers."""
-
-    run_id: str
-    system: str
-    """What ran, and in which version."""
-    version: str
-    status: str | None
-    reason: str | None
-    """Why it ended."""
-    passed: bool | None
-    """Whether its behaviour was as expected."""
-    review: str | None
-    """What a person decided."""
-    committed: bool | None
-    """Whether something was written."""
-    cost: int | None
-    limit: int | None
-    """Units."""
-    started: str
-    ended: str | None
-    duration_ms: int | None
-    data: Mapping[str, Any]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Checkpoint:
-    """The newest state of a run."""
-
-    number: int
-    """Steps completed, or, where the phase is `STARTED`, the step that was begun."""
-    phase: StepPhase
-    state: Mapping[str, Any]
 
 
 _FIELDS = {
@@ -162,12 +125,12 @@ class TraceStore:
         """Return one run; `InputError` where there is none, naming ids like it."""
         with self.read() as db:
             key = self._key(db, run_id)
-            return _run_record(db.execute(f"SELECT {_RUN} FROM runs WHERE key = ?", (key,)).fetchone())
+            return run_record(db.execute(f"SELECT {RUN_COLUMNS} FROM runs WHERE key = ?", (key,)).fetchone())
 
     def runs(self) -> list[RunRecord]:
         """Return all runs in the order in which they were begun."""
         with self.read() as db:
-            return [_run_record(row) for row in db.execute(f"SELECT {_RUN} FROM runs ORDER BY key")]
+            return [run_record(row) for row in db.execute(f"SELECT {RUN_COLUMNS} FROM runs ORDER BY key")]
 
     # Events.
 
@@ -213,9 +176,9 @@ class TraceStore:
                 only = "" if run_id is None else "runs.run_id = ? AND "
                 arguments = () if run_id is None else (run_id,)
                 rows = db.execute(
-                    "SELECT events.run, runs.run_id, events.seq, events.time, events.stage, events.data "
-                    f"FROM events JOIN runs ON runs.key = events.run WHERE {only}(events.run, events.seq) > (?, ?) "
-                    "ORDER BY events.run, events.seq LIMIT ?",
+                    "SELECT run, run_id, seq, time, stage, events.data "
+                    f"FROM events JOIN runs ON key = run WHERE {only}(run, seq) > (?, ?) "
+                    "ORDER BY run, seq LIMIT ?",
                     (*arguments, *after, batch),
                 ).fetchall()
             for _, name, seq, time, stage, data in rows:
@@ -320,6 +283,8 @@ class TraceStore:
         return int(found[0]), int(found[1] or 0)
 
     def _unknown(self, db: "sqlite3.Connection", run_id: str) -> InputError:
+        import difflib  # dear, and only for the message
+
         names = [name for (name,) in db.execute("SELECT run_id FROM runs ORDER BY key DESC LIMIT 1000")]
         like = difflib.get_close_matches(str(run_id), names, n=3, cutoff=0.5) or names[:3]
         return InputError(
@@ -328,17 +293,4 @@ class TraceStore:
         )
 
 
-_RUN = (
-    "run_id, system, version, status, reason, passed, review, committed, cost, units, started, ended, "
-    "duration_ms, data"
-)
 _INSERT_EVENT = "INSERT INTO events (run, seq, time, stage, data) VALUES (?, ?, ?, ?, ?)"
-
-
-def _run_record(row: tuple[Any, ...]) -> RunRecord:
-    names = [*_RUN.replace("units", "limit").split(", ")]
-    held = dict(zip(names, row, strict=True))
-    held["data"] = MappingProxyType(canonical.loads(held["data"]))
-    for name in ("passed", "committed"):
-        held[name] = None if held[name] is None else bool(held[name])
-    return RunRecord(**held)

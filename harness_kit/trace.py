@@ -4,6 +4,8 @@ record = Recorder("run-1", clock=fixed_clock("2026-10-08T09:00:00+09:00"), on_ev
 record("model", task="a.txt", cost=1)
 """
 
+import itertools
+import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -30,16 +32,25 @@ def fixed_clock(time: str) -> Clock:
 
 def ticking_clock(start: str, seconds: float = 1) -> Clock:
     """Return a clock that says `start` first and is `seconds` later at each further look."""
-    first = _moment(start)
-    looks = 0
+    first, looks = _moment(start), itertools.count()
+    return lambda: (first + timedelta(seconds=seconds * next(looks))).isoformat()
 
-    def look() -> str:
-        nonlocal looks
-        moment = first + timedelta(seconds=seconds * looks)
-        looks += 1
-        return moment.isoformat()
 
-    return look
+class ManualClock:
+    """A clock that stands until it is told to move on: what takes time in a lesson says how much."""
+
+    def __init__(self, start: str) -> None:
+        self._now = _moment(start)
+
+    def __call__(self) -> str:
+        """Say the time."""
+        return self._now.isoformat()
+
+    def advance(self, seconds: float) -> None:
+        """Let `seconds` pass."""
+        if seconds < 0:
+            raise InputError(f"{seconds} seconds is backwards; time passes forwards")
+        self._now += timedelta(seconds=seconds)
 
 
 def system_clock() -> str:
@@ -61,7 +72,7 @@ def _moment(time: str) -> datetime:
 
 @dataclass(frozen=True, kw_only=True)
 class Event:
-    """One thing that happened in a run."""
+    """One thing that happened in a run. `InputError` where a field is not what is said below."""
 
     run_id: str
     seq: int
@@ -71,29 +82,61 @@ class Event:
     stage: str
     """What happened, as a code word."""
     data: Mapping[str, Any]
-    """Plain JSON; a snapshot that nobody can change."""
+    """Plain JSON; a snapshot, so that later changes of the caller's dict do not reach it."""
+
+    def __post_init__(self) -> None:
+        for name in ("run_id", "stage"):
+            value = getattr(self, name)
+            if not isinstance(value, str) or not value.strip():
+                raise InputError(f"event field {name} is {value!r}; expected a word")
+        if type(self.seq) is not int or self.seq < 1:
+            raise InputError(f"event field seq is {self.seq!r}; expected a whole number from 1")
+        _moment(self.time)
+        object.__setattr__(self, "data", MappingProxyType(_snapshot(self.data)))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # A read-only view cannot be pickled, and events cross processes.
+        return Event.from_record, (self.record(),)
 
     def record(self) -> dict[str, Any]:
-        """Return plain JSON data from which `from_record` rebuilds the event."""
+        """Return plain JSON data, the caller's own, from which `from_record` rebuilds the event."""
         return {
             "run_id": self.run_id, "seq": self.seq, "time": self.time, "stage": self.stage,
-            "data": dict(self.data),
+            "data": _snapshot(self.data),
         }  # fmt: skip
 
     @classmethod
     def from_record(cls, record: Any) -> "Event":
         """Rebuild an event; `InputError` where a field is missing, unknown or of another type."""
-        kinds = {"run_id": str, "seq": int, "time": str, "stage": str, "data": dict}
-        if not isinstance(record, dict) or set(record) != set(kinds):
-            raise InputError(f"not an event: {str(record)[:80]}; expected the fields {', '.join(kinds)}")
-        for name, kind in kinds.items():
-            if type(record[name]) is not kind:
-                raise InputError(f"event field {name} is {record[name]!r}; expected {kind.__name__}")
-        return cls(**{**record, "data": MappingProxyType(record["data"])})
+        if not isinstance(record, dict) or set(record) != _FIELDS:
+            raise InputError(f"not an event: {str(record)[:80]}; expected the fields {', '.join(_NAMES)}")
+        return cls(**record)
+
+
+_NAMES = ("run_id", "seq", "time", "stage", "data")
+_FIELDS = frozenset(_NAMES)
+
+
+def trusted_event(run_id: str, seq: int, time: str, stage: str, data: dict[str, Any]) -> Event:
+    """Build an event of parts that were checked before, such as a store's rows; `data` is handed over."""
+    event = object.__new__(Event)
+    # A frozen dataclass sets its fields one by one, which is most of the cost of reading a million rows.
+    event.__dict__.update(run_id=run_id, seq=seq, time=time, stage=stage, data=MappingProxyType(data))
+    return event
+
+
+def _snapshot(data: Any) -> dict[str, Any]:
+    if not isinstance(data, Mapping):
+        raise InputError(f"event data is {type(data).__name__}; expected a mapping of plain JSON values")
+    kept: dict[str, Any] = canonical.loads(canonical.dumps(dict(data)))
+    return kept
 
 
 class Recorder:
-    """Numbers, stamps and redacts what happens, and hands each event to every observer."""
+    """Numbers, stamps and redacts what happens, and hands each event to every observer, in order.
+
+    Usable from any thread. An observer that raises stops the caller; the event itself stays recorded.
+    """
 
     def __init__(
         self,
@@ -109,25 +152,22 @@ class Recorder:
         """What this recorder has recorded."""
         self._clock, self._redact = clock, redact
         self._on_event, self._start = tuple(on_event), start
+        self._lock = threading.RLock()
 
     def __call__(self, stage: str, /, **data: Any) -> Event:
         """Record one event and return it; nothing is recorded where the data is not plain JSON."""
-        kept = canonical.loads(canonical.dumps(data))
+        kept = data
         if self._redact is not None:
-            redacted = self._redact(kept)
-            if not isinstance(redacted, dict):
-                raise InputError(f"redact returned {type(redacted).__name__}; expected the dict to be stored")
-            kept = canonical.loads(canonical.dumps(redacted))
-        event = Event(
-            run_id=self.run_id,
-            seq=self._start + len(self.events) + 1,
-            time=self._clock(),
-            stage=stage,
-            data=MappingProxyType(kept),
-        )
-        self.events.append(event)
-        for observer in self._on_event:
-            observer(event)
+            # It gets a copy, so that what it masks stays as it is for the caller.
+            kept = self._redact(_snapshot(data))
+            if not isinstance(kept, dict):
+                raise InputError(f"redact returned {type(kept).__name__}; expected the dict to be stored")
+        with self._lock:
+            seq = self._start + len(self.events) + 1
+            event = Event(run_id=self.run_id, seq=seq, time=self._clock(), stage=stage, data=kept)
+            self.events.append(event)
+            for observer in self._on_event:
+                observer(event)
         return event
 
 
@@ -149,26 +189,37 @@ def first_divergence(
 ) -> Divergence | None:
     """Return the first step at which two traces part, or None where they tell the same.
 
-    Steps are aligned by stage and occurrence (the second `tool` with the second `tool`), in the order of
-    the first trace, then those that only the second one has. Keys in `ignore` are left out at every level.
+    Steps are aligned by stage and occurrence (the second `tool` with the second `tool`); a step that only
+    one trace has is a difference. Keys in `ignore` are left out at every level. Where all steps agree and
+    only their order differs, the first place with two different stages is returned.
     """
     left, right = _aligned(before), _aligned(after)
-    for (stage, occurrence), event in left.items():
-        other = right.get((stage, occurrence))
-        if other is None or _told(event.data, ignore) != _told(other.data, ignore):
-            return Divergence(stage=stage, occurrence=occurrence, before=event, after=other)
-    for (stage, occurrence), event in right.items():
-        if (stage, occurrence) not in left:
-            return Divergence(stage=stage, occurrence=occurrence, before=None, after=event)
+    parted = []
+    for stage, occurrence in left.keys() | right.keys():
+        here, there = left.get((stage, occurrence)), right.get((stage, occurrence))
+        if here and there and _told(here[1].data, ignore) == _told(there[1].data, ignore):
+            continue
+        # Where they stand in both traces together says which of two differences came first.
+        places = (here or there or (0,))[0] + (there or here or (0,))[0]
+        parted.append((places, here is None, stage, occurrence, here, there))
+    if parted:
+        _, _, stage, occurrence, here, there = min(parted, key=lambda found: found[:4])
+        return Divergence(
+            stage=stage, occurrence=occurrence, before=here and here[1], after=there and there[1]
+        )
+    for (stage, occurrence), here_event, there_event in zip(left, before, after, strict=True):
+        if here_event.stage != there_event.stage:
+            return Divergence(stage=stage, occurrence=occurrence, before=here_event, after=there_event)
     return None
 
 
-def _aligned(events: Sequence[Event]) -> dict[tuple[str, int], Event]:
+def _aligned(events: Sequence[Event]) -> dict[tuple[str, int], tuple[int, Event]]:
+    """Place and event by stage and occurrence, in order."""
     seen: Counter[str] = Counter()
     aligned = {}
-    for event in events:
+    for place, event in enumerate(events):
         seen[event.stage] += 1
-        aligned[event.stage, seen[event.stage]] = event
+        aligned[event.stage, seen[event.stage]] = place, event
     return aligned
 
 

@@ -240,7 +240,7 @@ def _apply(root: Folder, txn: Folder, plan: Mapping[str, Any], at: Point) -> Non
             if now != file["new"]:
                 if now != file["old"] or txn.stat(f"{number}.new") is None:
                     raise RecoveryError(
-                        f"{file['name']!r} was changed by somebody else in the middle of a commit; its new text lies "
+                        f"{file['name']!r} was changed by somebody else amid a commit; its new text lies "
                         f"in {str(txn.path)!r}: put the file right by hand, remove that folder, and ask again"
                     )
                 txn.rename(f"{number}.new", folder, leaf)

@@ -6,7 +6,8 @@ from typing import Any
 
 from harness_kit.canonical import dumps
 from harness_kit.labels import Word, label
-from harness_kit.store import RunRecord, TraceStore
+from harness_kit.records import RunRecord
+from harness_kit.store import TraceStore
 from harness_kit.trace import Event
 
 

@@ -59,7 +59,8 @@ class Workspace:
         """What an approval is bound to: the folder's real place (64 hex digits)."""
 
     def __repr__(self) -> str:
-        return f"Workspace({str(self.root)!r}, readable={sorted(self.readable)}, writable={sorted(self.writable)})"
+        named = f"readable={sorted(self.readable)}, writable={sorted(self.writable)}"
+        return f"Workspace({str(self.root)!r}, {named})"
 
     def narrowed(self, *, readable: Iterable[str] = (), writable: Iterable[str] = ()) -> "Workspace":
         """Return the same folder with these permissions, each of which this workspace must have itself."""
@@ -108,7 +109,7 @@ class Workspace:
     def replace(
         self, files: Mapping[str, str | bytes], *, base: Mapping[str, str | None], key: str
     ) -> Replaced:
-        """Write all `files` or none. `base` is the SHA-256 of what each replaces, None where it must be absent.
+        """Write all `files` or none. `base` is the SHA-256 that each replaces, None where it must be absent.
 
         `key` (64 hex digits) names the commit: done already, it touches nothing and says so. Raises
         `BaseChangedError` where a file is not what `base` says, `WorkspaceError` where the disk refuses; in
@@ -201,8 +202,8 @@ def _check_place(root: Folder, name: str) -> None:
             for other in here.names():
                 if other != part and fold(other) == fold(part):
                     raise ConfinementError(
-                        f"{str(here.path / other)!r} is there, and {name!r} would be the same file where case "
-                        "does not count; use that name or rename it"
+                        f"{str(here.path / other)!r} is there, and {name!r} would be the same file where "
+                        "case does not count; use that name or rename it"
                     )
             found = here.stat(part)
             if found is None:

@@ -26,7 +26,9 @@ def written(folder: Path, *entries: Any, **more: Any) -> Path:
 
 
 def proposal(folder: Path, purpose: str) -> Proposal:
-    return Proposal.for_files(Workspace(folder, writable={"a.md"}), purpose=purpose, files={"a.md": "x"}, cost=0)
+    return Proposal.for_files(
+        Workspace(folder, writable={"a.md"}), purpose=purpose, files={"a.md": "x"}, cost=0
+    )
 
 
 def test_a_recorded_answer_is_bound_to_the_proposal_and_says_whose_it_is(tmp_path: Path) -> None:
@@ -56,7 +58,9 @@ def test_a_purpose_that_is_not_in_the_file_is_hold(tmp_path: Path) -> None:
         ([], {"decisions": {}}, "no list"),
     ],
 )
-def test_a_malformed_file_is_refused_whole(tmp_path: Path, entries: list[Any], more: dict[str, Any], said: str) -> None:
+def test_a_malformed_file_is_refused_whole(
+    tmp_path: Path, entries: list[Any], more: dict[str, Any], said: str
+) -> None:
     with pytest.raises(InputError, match=said):
         RecordedDecisions(written(tmp_path, *entries, **more))
 

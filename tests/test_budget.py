@@ -6,9 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness_kit.budget import Budget, RoleUse
+from harness_kit.budget import Budget
 from harness_kit.codes import SpendState
 from harness_kit.errors import BudgetClosedError, BudgetError, BudgetExceededError, InputError
+from harness_kit.spends import RoleUse
 from harness_kit.store import TraceStore
 
 

@@ -12,7 +12,7 @@ import nbformat
 
 from notebooks import build
 
-TINY = '''\
+TINY = """\
 # %% [markdown]
 # # 작은 장
 
@@ -25,7 +25,7 @@ x
 
 # %%
 x
-'''
+"""
 
 
 @pytest.fixture

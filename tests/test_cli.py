@@ -70,7 +70,9 @@ def test_trace_shows_a_run_a_line_a_step(tmp_path: Path) -> None:
     code, printed, _ = call("trace", "demo", "--store", str(path))
     lines = printed.decode().splitlines()
     assert code == 0 and len(lines) == 1 + 18
-    assert lines[0] == "demo: 상태=finished, 이유=completed, 통과=-, 사람의 판단=accepted, 저장됨=true, 비용=6"
+    assert (
+        lines[0] == "demo: 상태=finished, 이유=completed, 통과=-, 사람의 판단=accepted, 저장됨=true, 비용=6"
+    )
     assert lines[2].startswith("  2 model +0 s, 사용 1 단위 ")
     code, printed, _ = call("trace", "--store", str(path))
     assert printed.decode().splitlines() == lines[:1]

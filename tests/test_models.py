@@ -63,7 +63,12 @@ def test_a_recording_replays_each_answer_in_its_turn_and_knows_no_other_request(
 
 def test_a_call_that_does_not_fit_is_not_made() -> None:
     asked: list[Any] = []
-    model = ScriptedModel(lambda request: asked.append(request) or {"action": "x"})  # type: ignore[func-returns-value]
+
+    def note(request: dict[str, Any]) -> dict[str, Any]:
+        asked.append(request)
+        return {"action": "x"}
+
+    model = ScriptedModel(note)
     with pytest.raises(BudgetExceededError):
         call_model(model, {}, Budget(0))
     assert asked == []

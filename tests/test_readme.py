@@ -37,5 +37,7 @@ def test_commands_links_and_pictures_exist(name: str) -> None:
 
 def test_the_printed_block_is_the_expected_output() -> None:
     golden = (ROOT / "data/golden/approval_gate.txt").read_text("utf-8")
-    shown = "".join(line.removeprefix("    ") + "\n" for line in (ROOT / "README.md").read_text("utf-8").splitlines())
+    shown = "".join(
+        line.removeprefix("    ") + "\n" for line in (ROOT / "README.md").read_text("utf-8").splitlines()
+    )
     assert golden in shown

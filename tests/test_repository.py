@@ -22,9 +22,9 @@ PACKAGE = ROOT / "harness_kit"
 ROWS = [
     ["errors", "codes", "labels", "extras", "resources", "processes"],
     ["canonical", "paths", "folders", "transactions", "workspace"],
-    ["trace", "database", "chain", "store", "jsonl", "budget"],
+    ["trace", "database", "chain", "records", "store", "jsonl", "spends", "budget"],
     ["models", "providers", "proposals", "approval", "approvers"],
-    ["runs"],
+    ["runstate", "runs"],
     ["graders", "evals"],
     ["stats", "compare", "review", "triggers", "sandbox", "verify"],
     ["roles", "workflow", "repair", "journal"],

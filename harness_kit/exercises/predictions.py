@@ -35,7 +35,7 @@ class Predictions:
         return " · ".join([*said, row[label(Word.MATCH)]])
 
     def table(self) -> Any:
-        """Return a pandas frame with one row a guess: the question, the guess, what came out, and whether they agree."""
+        """Return a pandas frame with one row a guess: question, guess, what came out, and the verdict."""
         return need("pandas", "notebook").DataFrame([self._row(name) for name in self._guesses])
 
     def _row(self, name: str) -> dict[str, Any]:

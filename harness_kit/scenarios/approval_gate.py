@@ -13,7 +13,7 @@ from typing import Any
 
 from harness_kit.approval import Approver
 from harness_kit.approvers import ScriptedApprover, ask
-from harness_kit.budget import Budget, SpendRow
+from harness_kit.budget import Budget
 from harness_kit.codes import Decision, ReviewStatus, RunStatus, StopReason
 from harness_kit.labels import Word, label
 from harness_kit.models import Model
@@ -29,6 +29,7 @@ from harness_kit.scenarios.documents import (
     shipped_documents,
     story,
 )
+from harness_kit.spends import SpendRow
 from harness_kit.store import TraceStore
 from harness_kit.trace import Clock, Event, fixed_clock
 
@@ -162,7 +163,8 @@ def result_of(work: ApprovalGateRun) -> Result:
         limit=work.budget.limit, calls=state["calls"], tasks=tuple(dict(task) for task in state["tasks"]),
         ignored=state["ignored"], checks=dict(state["checks"]), records=state["records"] or "pending",
         error=state["error"], report=report, files=(*names, *([REPORT] if report is not None else [])),
-        events=tuple(work.events), ledger=tuple(work.budget.rows()), started=record["started"], ended=record["ended"],
+        events=tuple(work.events), ledger=tuple(work.budget.rows()), started=record["started"],
+        ended=record["ended"],
         duration_ms=record["duration_ms"],
     )  # fmt: skip
 
@@ -184,11 +186,12 @@ def results(*, store: TraceStore | None = None) -> list[tuple[Scenario, Result]]
 def lines() -> list[str]:
     """Return what the chapter prints."""
     ran = results()
+    presence = {True: label(Word.REPORT_PRESENT), False: label(Word.REPORT_ABSENT)}
     judged = {True: label(Word.PASSED), False: label(Word.FAILED)}
     printed = [
         f"{scenario.name}: {label(Word.REASON)}={label(result.reason) if result.reason else '-'}, "
         f"{label(Word.COST)}={result.cost}, "
-        f"{label(Word.REPORT)}={label(Word.REPORT_ABSENT if result.report is None else Word.REPORT_PRESENT)}, "
+        f"{label(Word.REPORT)}={presence[result.report is not None]}, "
         f"{label(Word.EVALUATION)}={judged[bool(result.passed)]}"
         for scenario, result in ran
     ]

@@ -33,7 +33,7 @@ from harness_kit.workspace import Workspace
 
 
 class ApprovalGateRun(Run):
-    """The chapter's run. State: phase, tasks (name, status, observation, summary), calls, ignored, records."""
+    """The chapter's run. State: phase, tasks, calls, ignored, error, checks, records."""
 
     system = "approval_gate"
     version = "1"
