@@ -156,7 +156,8 @@ def _normalise(output: nbformat.NotebookNode, where: str) -> None:
 def _texts(output: nbformat.NotebookNode) -> Iterator[str]:
     if output.output_type == "stream":
         yield output.text
-    for mime, content in output.get("data", {}).items():
+    # Sorted, since the file sorts them and a kernel does not.
+    for mime, content in sorted(output.get("data", {}).items()):
         if mime.startswith("text/"):
             yield content
 

@@ -27,6 +27,15 @@ x
 x
 """
 
+# Two texts of one value, in another order than the file keeps them in.
+TABLE = '''
+# %%
+class Table:
+    def _repr_mimebundle_(self, **kwargs):
+        return {"text/plain": "table", "text/html": "<b>table</b>"}
+Table()
+'''
+
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
@@ -131,7 +140,7 @@ def test_a_notebook_without_source_fails_the_check(folder: Path, capsys: pytest.
 def test_building_twice_gives_the_same_bytes_and_the_check_finds_an_edit(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    _source(folder, TINY + "\n# %%\nfrom pathlib import Path\nPath.cwd().name\n")
+    _source(folder, TINY + "\n# %%\nfrom pathlib import Path\nPath.cwd().name\n" + TABLE)
     target = folder / "09_tiny.ipynb"
     assert build.main(["--check"], folder) == 1, "missing"
     assert build.main([], folder) == 0
@@ -143,7 +152,7 @@ def test_building_twice_gives_the_same_bytes_and_the_check_finds_an_edit(
     notebook = json.loads(first)
     cells = notebook["cells"]
     assert "값" in first.decode("utf-8")
-    assert [cell.get("execution_count") for cell in cells] == [None, 1, 2, 3, 4]
+    assert [cell.get("execution_count") for cell in cells] == [None, 1, 2, 3, 4, 5]
     assert cells[1]["outputs"] == [{"name": "stdout", "output_type": "stream", "text": ["값 42\n"]}]
     assert cells[4]["outputs"][0]["data"] == {"text/plain": ["'notebooks'"]}
     assert "execution" not in cells[1]["metadata"]
