@@ -22,34 +22,45 @@ VERSION = 1
 """Version of the schema; a store of a newer one is refused."""
 WAIT_SECONDS = 60.0
 _MAGIC = b"SQLite format 3\x00"
+_OUTER = ("BEGIN IMMEDIATE", "COMMIT", ("ROLLBACK",))
+_INNER = ("SAVEPOINT inside", "RELEASE inside", ("ROLLBACK TO inside", "RELEASE inside"))
+_abandoned: list["sqlite3.Connection"] = []
+"""A forked child's copies of its parent's connections: never used, and never closed by the collector."""
 
 
 class Database:
     """A connection that any thread may use, one at a time; a forked child opens its own."""
 
     def __init__(self, path: str | os.PathLike[str], schema: tuple[str, ...], durability: Durability) -> None:
-        self.path = str(path)
+        self.path = _checked_path(path)
+        # Kept whole, since a forked child that opens it again may stand in another folder.
+        self._file = self.path if self.path == ":memory:" else os.path.abspath(self.path)  # noqa: PTH100
         self._schema = schema
         self._durability = durability
         self._lock = threading.RLock()
-        self._depth = 0
         self._pid = os.getpid()
         self._connection: sqlite3.Connection | None = None
+        self._is_closed = False
         if self.path != ":memory:":
-            _check_file(Path(self.path))
-        with self._lock:
-            self._open()
+            _check_file(Path(self._file))
+        self._open()
+
+    def __del__(self) -> None:
+        if getattr(self, "_connection", None) is not None:
+            self.close()
 
     def close(self) -> None:
         """Close the connection; using it afterwards is a `StoreError`."""
-        with self._lock:
-            if self._connection is not None and self._pid == os.getpid():
+        self._notice_fork()
+        with self._lock, self._plain_errors():
+            if self._connection is not None:
                 self._connection.close()
-            self._connection = None
+            self._connection, self._is_closed = None, True
 
     @contextmanager
     def read(self) -> Iterator["sqlite3.Connection"]:
         """Yield the connection for reading."""
+        self._notice_fork()
         with self._lock, self._plain_errors():
             yield self._connected()
 
@@ -57,34 +68,40 @@ class Database:
     def transaction(self) -> Iterator["sqlite3.Connection"]:
         """Yield the connection inside one write transaction; an inner one is part of the outer one.
 
-        Any exception undoes all of it.
+        Any exception undoes all that was done inside the block that it leaves.
         """
+        self._notice_fork()
         with self._lock, self._plain_errors():
-            connection = self._connected()
-            if self._depth:
-                yield connection
-                return
-            connection.execute("BEGIN IMMEDIATE")
-            self._depth = 1
+            connection, owner = self._connected(), self._pid
+            begin, keep, undo = _OUTER if not connection.in_transaction else _INNER
             try:
+                connection.execute(begin)
                 yield connection
-                connection.execute("COMMIT")
+                # A child forked inside the block must not end its parent's transaction.
+                if os.getpid() == owner:
+                    connection.execute(keep)
             except BaseException:
-                if connection.in_transaction:
-                    connection.execute("ROLLBACK")
+                if os.getpid() == owner and connection.in_transaction:
+                    for statement in undo:
+                        connection.execute(statement)
                 raise
-            finally:
-                self._depth = 0
+
+    def _notice_fork(self) -> None:
+        """In a forked child: leave the parent's connection and lock alone, and start with new ones."""
+        if self._pid != os.getpid():
+            if self._connection is not None:
+                _abandoned.append(self._connection)
+            # Another thread of the parent may have held the lock; here nobody would ever release it.
+            self._connection, self._lock, self._pid = None, threading.RLock(), os.getpid()
 
     def _connected(self) -> "sqlite3.Connection":
-        if self._pid != os.getpid():
+        if self._is_closed:
+            raise StoreError(f"store {self.path!r} is closed; open it again")
+        if self._connection is None:
             if self.path == ":memory:":
                 raise StoreError("a store in memory cannot be used by a forked child; give it a file")
-            # SQLite forbids carrying a connection across fork: the parent's is dropped, not closed.
-            self._connection, self._depth, self._pid = None, 0, os.getpid()
             self._open()
-        if self._connection is None:
-            raise StoreError(f"store {self.path!r} is closed; open it again")
+        assert self._connection is not None
         return self._connection
 
     def _open(self) -> None:
@@ -92,7 +109,7 @@ class Database:
 
         with self._plain_errors():
             connection = sqlite3.connect(
-                self.path, timeout=WAIT_SECONDS, isolation_level=None, check_same_thread=False
+                self._file, timeout=WAIT_SECONDS, isolation_level=None, check_same_thread=False
             )
             try:
                 self._prepare(connection)
@@ -135,8 +152,8 @@ class Database:
             said = str(error)
             if "locked" in said or "busy" in said:
                 remedy = f"another process has held it for {WAIT_SECONDS:g} s; find out which, then try again"
-            elif "full" in said:
-                remedy = "the disk is full; make room, nothing was written"
+            elif "full" in said or "I/O" in said:
+                remedy = "make room on the disk, or look after it; nothing was written"
             elif "readonly" in said:
                 remedy = "it is read-only; give write access, or copy it elsewhere"
             elif "unable to open" in said:
@@ -144,10 +161,18 @@ class Database:
             else:
                 remedy = "see the message"
             raise StoreError(f"store {self.path!r}: {said}; {remedy}") from error
-        except sqlite3.DatabaseError as error:
-            if isinstance(error, sqlite3.IntegrityError | sqlite3.ProgrammingError | sqlite3.DataError):
-                raise StoreError(f"store {self.path!r}: {error}") from error
-            raise _damaged(self.path, str(error)) from error
+        except sqlite3.Error as error:
+            # SQLite has no class of its own for "malformed" and "not a database".
+            if type(error) is sqlite3.DatabaseError:
+                raise _damaged(self.path, str(error)) from error
+            raise StoreError(f"store {self.path!r}: {error}; nothing was written") from error
+
+
+def _checked_path(path: str | os.PathLike[str]) -> str:
+    named = os.fspath(path) if isinstance(path, str | os.PathLike) else path
+    if not isinstance(named, str) or not named.strip() or "\0" in named:
+        raise InputError(f"store path {path!r} is no file name; give a path as text, or ':memory:'")
+    return named
 
 
 def _check_file(path: Path) -> None:
@@ -160,7 +185,14 @@ def _check_file(path: Path) -> None:
         raise InputError(f"store {str(path)!r} is no file; name a file")
     with path.open("rb") as file:
         head = file.read(100)
+    wal = path.with_name(path.name + "-wal")
+    has_log = wal.exists() and wal.stat().st_size > 0
     if not head:
+        # Looked at again, since another process may have been making it just now.
+        if (
+            has_log and not path.stat().st_size
+        ):  # SQLite would throw the log away, and with it what nobody has copied yet
+            raise _damaged(str(path), "empty, while a log stands beside it")
         return
     if len(head) < 100 or not head.startswith(_MAGIC):
         raise StoreCorruptError(
@@ -168,11 +200,8 @@ def _check_file(path: Path) -> None:
         )
     page = int.from_bytes(head[16:18], "big")
     pages = int.from_bytes(head[28:32], "big")
-    wal = path.with_name(path.name + "-wal")
     # While a log stands beside it, the file itself may still be behind what its head says.
-    if not (wal.exists() and wal.stat().st_size) and path.stat().st_size < pages * (
-        65536 if page == 1 else page
-    ):
+    if not has_log and path.stat().st_size < pages * (65536 if page == 1 else page):
         raise _damaged(str(path), f"truncated to {path.stat().st_size} bytes")
 
 

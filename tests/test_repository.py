@@ -25,7 +25,7 @@ ROWS = [
     ["trace", "database", "chain", "records", "store", "jsonl", "spends", "budget"],
     ["models", "providers", "proposals", "approval", "approvers"],
     ["runstate", "runs"],
-    ["graders", "evals"],
+    ["results", "graders", "evals"],
     ["stats", "compare", "review", "triggers", "sandbox", "verify"],
     ["roles", "workflow", "repair", "journal"],
     ["importers"],
