@@ -137,3 +137,24 @@ class ChainFault(StrEnum):
     EDITED = "edited"
     DELETED = "deleted"
     REORDERED = "reordered"
+
+
+class Stage(StrEnum):
+    """What an event of chapter 04 says happened."""
+
+    START = "start"
+    MODEL = "model"
+    READ = "read"
+    TASK_DONE = "task_done"
+    BUDGET_STOP = "budget_stop"
+    MODEL_FAILED = "model_failed"
+    ACTION_REFUSED = "action_refused"
+    INPUT_ERROR = "input_error"
+    INPUTS_REFUSED = "inputs_refused"
+    PROCEDURE_DIFFERS = "procedure_differs"
+    VALIDATION_FAILED = "validation_failed"
+    VALIDATION_PASSED = "validation_passed"
+    REPORT_APPROVAL = "report_approval"
+    REPORT_COMMIT = "report_commit"
+    FINISH = "finish"
+    AUDIT_READY = "audit_ready"

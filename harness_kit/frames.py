@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from harness_kit.codes import ReviewStatus, SpendState, StopReason, TaskStatus
+from harness_kit.codes import ReviewStatus, SpendState, Stage, StopReason, TaskStatus
 from harness_kit.extras import need
 from harness_kit.labels import Word, label
 from harness_kit.spends import SpendRow
@@ -125,32 +125,36 @@ _COLUMN_WORDS: dict[str, Word] = {
     "step": Word.STEP, "summary": Word.SUMMARY, "time": Word.TIME, "units": Word.UNITS,
 }  # fmt: skip
 _CODES: dict[str, type[StrEnum]] = {
-    "finished": StopReason, "reason": StopReason, "review": ReviewStatus, "state": SpendState,
+    "finished": StopReason, "reason": StopReason, "review": ReviewStatus, "stage": Stage, "state": SpendState,
     "status": TaskStatus,
 }  # fmt: skip
 
 
 def korean(frame: "pd.DataFrame") -> "pd.DataFrame":
     """Return the table with Korean column names and words, for looking at; the codes stay in the original."""
+    pandas = need("pandas", "notebook")
     shown = frame.copy()
     for name in frame.columns:
         kind = _CODES.get(name)
-        shown[name] = [_word(value, kind) for value in frame[name]]
+        words = [word(value, kind) for value in frame[name]]
+        shown[name] = pandas.Series(words, index=frame.index, dtype=object)
     return shown.rename(columns={name: label(word) for name, word in _COLUMN_WORDS.items()})
 
 
-def _word(value: Any, kind: type[StrEnum] | None) -> Any:
+def word(value: Any, kind: type[StrEnum] | None) -> Any:
+    """Return the Korean word for a value of a table, or the value itself where there is none."""
     if value is None or value is True or value is False:
         return {None: "-", True: label(Word.YES), False: label(Word.NO)}[value]
     if kind is not None and value in set(kind):
         return label(kind(value))
     if isinstance(value, dict):
-        return ", ".join(f"{name}={_word(item, None)}" for name, item in value.items())
+        return ", ".join(f"{name}={word(item, None)}" for name, item in value.items())
     return value
 
 
 def _frame(rows: Iterable[dict[str, Any]], columns: dict[str, str]) -> "pd.DataFrame":
     """Build a frame that has its columns and their types even where there are no rows."""
     pandas = need("pandas", "notebook")
-    frame: pd.DataFrame = pandas.DataFrame(list(rows), columns=list(columns))
+    # As objects first: left to itself, pandas turns a column's None into NaN.
+    frame: pd.DataFrame = pandas.DataFrame(list(rows), columns=list(columns), dtype=object)
     return frame.astype({name: kind for name, kind in columns.items() if kind not in ("str", "object")})

@@ -2,8 +2,9 @@
 
 from typing import TYPE_CHECKING, Any
 
-from harness_kit.codes import SpendState
+from harness_kit.codes import SpendState, Stage
 from harness_kit.extras import need
+from harness_kit.frames import word
 from harness_kit.labels import Word, label
 from harness_kit.resources import korean_font
 
@@ -76,7 +77,7 @@ def trace(frame: "pd.DataFrame", ax: "Axes | None" = None) -> "Axes":
             )
     axes.set_yticks(
         list(frame["seq"]),
-        [f"{seq} {stage}" for seq, stage in zip(frame["seq"], frame["stage"], strict=True)],
+        [f"{seq} {word(stage, Stage)}" for seq, stage in zip(frame["seq"], frame["stage"], strict=True)],
     )
     axes.invert_yaxis()
     axes.set_xlabel(label(Word.SECONDS))

@@ -1,5 +1,6 @@
-"""Runs and checkpoints as plain records; `store` keeps them."""
+"""Runs and checkpoints as plain records, and the checks of what goes in and comes out; `store` keeps them."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -7,6 +8,7 @@ from typing import Any
 
 from harness_kit import canonical
 from harness_kit.codes import StepPhase
+from harness_kit.errors import InputError, StoreCorruptError
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,7 +57,54 @@ def run_record(row: tuple[Any, ...]) -> RunRecord:
     """Return the record of one row selected by `RUN_COLUMNS`."""
     names = [*RUN_COLUMNS.replace("units", "limit").split(", ")]
     held = dict(zip(names, row, strict=True))
-    held["data"] = MappingProxyType(canonical.loads(held["data"]))
+    held["data"] = MappingProxyType(stored_json(held["data"], f"run {held['run_id']!r}"))
     for name in ("passed", "committed"):
         held[name] = None if held[name] is None else bool(held[name])
     return RunRecord(**held)
+
+
+_KINDS: dict[str, type] = {
+    "system": str, "version": str, "status": str, "reason": str, "passed": bool, "review": str,
+    "committed": bool, "cost": int, "limit": int, "ended": str, "duration_ms": int, "data": Mapping,
+}  # fmt: skip
+
+
+def run_values(fields: Mapping[str, Any]) -> list[Any]:
+    """Return what to store for these fields of a run; `InputError` for an unknown one or a wrong type."""
+    values = []
+    for name, value in fields.items():
+        kind = _KINDS.get(name)
+        if kind is None:
+            raise InputError(f"a run has no field {name!r}; there are {', '.join(_KINDS)}")
+        if name == "data":
+            value = canonical.text(checked_object(value, "run data"))
+        elif value is not None and (
+            not isinstance(value, kind)
+            or (kind is int and (type(value) is not int or not 0 <= value < 2**63))
+        ):
+            expected = "a whole number, 0 or more," if kind is int else kind.__name__
+            raise InputError(f"run field {name} is {value!r}; expected {expected} or None")
+        values.append(value)
+    return values
+
+
+def checked_name(value: Any, what: str) -> str:
+    """Return a name that can be shown in one line; `InputError` for anything else."""
+    if not isinstance(value, str) or not value.strip() or not value.isprintable():
+        raise InputError(f"{what} {value!r} is blank or not printable; use a short name")
+    return value
+
+
+def checked_object(value: Any, what: str) -> dict[str, Any]:
+    """Return a mapping as a dict; `InputError` for anything else."""
+    if not isinstance(value, Mapping):
+        raise InputError(f"{what} is {type(value).__name__}; expected a mapping of plain JSON values")
+    return dict(value)
+
+
+def stored_json(text: Any, what: str) -> Any:
+    """Parse JSON that the kit wrote; `StoreCorruptError` where somebody else has changed it since."""
+    try:
+        return json.loads(text)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise StoreCorruptError(f"the store holds {what} as {text!r:.80}: {error}; restore a copy") from error

@@ -1,4 +1,4 @@
-"""Results of an evaluation: one record a case and repeat. Made by `evals` or an importer, read by `compare`."""
+"""Results of an evaluation, a record a case and repeat: made by `evals` or an importer, read by `compare`."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -61,7 +61,7 @@ class EvalRun:
     problem: str = ""
     """Why it is not complete, in words ('empty run', 'cancelled', …)."""
     knows_its_set: bool = True
-    """False where the format does not carry the set (JUnit): a case absent from it is not run, not removed."""
+    """False where the format carries no set (JUnit): a case absent from it is not run, not removed."""
     started: str | None = None
     ended: str | None = None
     duration_ms: float | None = None

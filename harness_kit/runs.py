@@ -224,7 +224,7 @@ class Run(RunState):
 
     def note(self, stage: str, **data: Any) -> None:
         """Record an event of this step."""
-        self._record(stage, **data)
+        self._record(str(stage), **data)
 
     def ask_model(self, model: Model, request: Mapping[str, Any], *, role: str = "") -> Reply:
         """Reserve, call and settle under a key of this step, so that a repeated step pays once."""

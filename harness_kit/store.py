@@ -12,7 +12,6 @@ Usable from any thread, and by any number of processes at once. What a returned 
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Self
 
 from harness_kit import canonical
@@ -20,8 +19,17 @@ from harness_kit.chain import CHAIN_SCHEMA, ChainReport, Link, append_link, link
 from harness_kit.codes import Durability, StepPhase
 from harness_kit.database import Database
 from harness_kit.errors import DuplicateRunError, InputError, SequenceError, StoreError
-from harness_kit.records import RUN_COLUMNS, Checkpoint, RunRecord, run_record
-from harness_kit.trace import Event
+from harness_kit.records import (
+    RUN_COLUMNS,
+    Checkpoint,
+    RunRecord,
+    checked_name,
+    checked_object,
+    run_record,
+    run_values,
+    stored_json,
+)
+from harness_kit.trace import Event, moment, trusted_event
 
 if TYPE_CHECKING:
     import sqlite3
@@ -42,13 +50,6 @@ _SCHEMA = (
         PRIMARY KEY (run, name)) WITHOUT ROWID""",
     *CHAIN_SCHEMA,
 )
-
-
-_FIELDS = {
-    "status": "status", "reason": "reason", "passed": "passed", "review": "review", "committed": "committed",
-    "cost": "cost", "limit": "units", "ended": "ended", "duration_ms": "duration_ms", "data": "data",
-}  # fmt: skip
-"""What `update_run` can change, and the column that holds it."""
 
 
 class TraceStore:
@@ -94,32 +95,26 @@ class TraceStore:
         data: Mapping[str, Any] | None = None,
     ) -> None:
         """Begin a run; `DuplicateRunError` where the id is taken."""
-        if not isinstance(run_id, str) or not run_id.strip() or not run_id.isprintable():
-            raise InputError(f"run id {run_id!r} is blank or not printable; use a short name")
-        text = canonical.text(dict(data or {}))
+        moment(started)
+        fields = {"system": system, "version": version, "data": {} if data is None else data}
+        row = (checked_name(run_id, "run id"), *run_values(fields), started)
         with self.transaction() as db:
             if db.execute("SELECT 1 FROM runs WHERE run_id = ?", (run_id,)).fetchone():
                 raise DuplicateRunError(
                     f"run {run_id!r} is in the store already; pick another id, or resume it"
                 )
             db.execute(
-                "INSERT INTO runs (run_id, system, version, started, data) VALUES (?, ?, ?, ?, ?)",
-                (run_id, system, version, started, text),
+                "INSERT INTO runs (run_id, system, version, data, started) VALUES (?, ?, ?, ?, ?)", row
             )
 
     def update_run(self, run_id: str, **fields: Any) -> None:
         """Change what is known of a run: status, reason, passed, review, committed, cost, limit, ended,
         duration_ms, data."""
-        unknown = set(fields) - set(_FIELDS)
-        if unknown:
-            raise InputError(f"a run has no field {sorted(unknown)}; there are {', '.join(_FIELDS)}")
-        if not fields:
-            return
-        values = [canonical.text(dict(value)) if name == "data" else value for name, value in fields.items()]
-        sets = ", ".join(f"{_FIELDS[name]} = ?" for name in fields)
+        values = run_values(fields)
+        sets = ", ".join(f"{'units' if name == 'limit' else name} = ?" for name in ("key", *fields))
         with self.transaction() as db:
             key = self._key(db, run_id)
-            db.execute(f"UPDATE runs SET {sets} WHERE key = ?", (*values, key))
+            db.execute(f"UPDATE runs SET {sets} WHERE key = ?", (key, *values, key))
 
     def run(self, run_id: str) -> RunRecord:
         """Return one run; `InputError` where there is none, naming ids like it."""
@@ -139,55 +134,66 @@ class TraceStore:
 
         Each run's events must continue what is stored: a gap, a repeat or an unknown run stores nothing.
         """
-        rows: list[tuple[int, int, str, str, str]] = []
-        stored = 0
+        # Drawn before the transaction, which nobody else should wait for while they are being made.
+        drawn = list(events)
         with self.transaction() as db:
-            run_id: str | None = None
-            key = last = 0
-            for event in events:
-                if event.run_id != run_id:
-                    # Written now, so that a run that turns up again is seen where it stands.
-                    db.executemany(_INSERT_EVENT, rows)
-                    stored += len(rows)
-                    rows.clear()
-                    run_id = event.run_id
-                    key, last = self._position(db, run_id)
-                if event.seq != last + 1:
-                    what = "a repeat" if event.seq <= last else "a gap"
-                    raise SequenceError(
-                        f"run {run_id!r}: event {event.seq} is {what} after {last}; expected {last + 1}"
-                    )
-                last = event.seq
-                rows.append((key, last, event.time, event.stage, canonical.text(dict(event.data))))
-            db.executemany(_INSERT_EVENT, rows)
-        return stored + len(rows)
+            # Encoded as SQLite asks for them, so that the text of a large batch is not held all at once.
+            db.executemany("INSERT INTO events VALUES (?, ?, ?, ?, ?)", self._event_rows(db, drawn))
+        return len(drawn)
+
+    def _event_rows(
+        self, db: "sqlite3.Connection", events: list[Event]
+    ) -> Iterator[tuple[int, int, str, str, str]]:
+        ends: dict[str, tuple[int, int]] = {}
+        run_id: str | None = None
+        key = last = 0
+        for event in events:
+            if not isinstance(event, Event):
+                raise InputError(f"cannot store {str(event)[:80]!r} as an event; expected Event")
+            if event.run_id != run_id:
+                if run_id is not None:
+                    ends[run_id] = key, last
+                run_id = event.run_id
+                key, last = ends.get(run_id) or self._position(db, run_id)
+            if event.seq != last + 1:
+                what = "a repeat" if event.seq <= last else "a gap"
+                raise SequenceError(
+                    f"run {run_id!r}: event {event.seq!r} is {what} after {last}; expected {last + 1}"
+                )
+            last += 1
+            yield key, last, event.time, event.stage, canonical.text(dict(event.data))
 
     def events(self, run_id: str) -> list[Event]:
         """Return a run's events in order."""
-        with self.read() as db:
-            self._key(db, run_id)
         return list(self.iter_events(run_id))
 
     def iter_events(self, run_id: str | None = None, *, batch: int = 5_000) -> Iterator[Event]:
-        """Yield the events of a run, or of all runs in their order, reading `batch` at a time."""
-        after = (0, 0)
+        """Return an iterator over the events of a run, or of all runs in their order, read `batch` at a time."""
+        if batch < 1:
+            raise InputError(f"batch is {batch!r}; expected 1 or more")
+        if run_id is None:
+            return self._iter_events("(run, seq) > (?, ?)", None, batch)
+        with self.read() as db:
+            key = self._key(db, run_id)
+        return self._iter_events("run = ? AND seq > ?", key, batch)
+
+    def _iter_events(self, where: str, key: int | None, batch: int) -> Iterator[Event]:
+        names: dict[int, str] = {}
+        after = (key or 0, 0)
         while True:
             with self.read() as db:
-                only = "" if run_id is None else "runs.run_id = ? AND "
-                arguments = () if run_id is None else (run_id,)
                 rows = db.execute(
-                    "SELECT run, run_id, seq, time, stage, events.data "
-                    f"FROM events JOIN runs ON key = run WHERE {only}(run, seq) > (?, ?) "
-                    "ORDER BY run, seq LIMIT ?",
-                    (*arguments, *after, batch),
+                    f"SELECT run, seq, time, stage, data FROM events WHERE {where} ORDER BY run, seq LIMIT ?",
+                    (*after, batch),
                 ).fetchall()
-            for _, name, seq, time, stage, data in rows:
-                yield Event(
-                    run_id=name, seq=seq, time=time, stage=stage, data=MappingProxyType(canonical.loads(data))
-                )
+                for run in {row[0] for row in rows} - names.keys():
+                    (names[run],) = db.execute("SELECT run_id FROM runs WHERE key = ?", (run,)).fetchone()
+            for run, seq, time, stage, data in rows:
+                # Written by `append`, so the parser's own checks are enough: reading is mostly this line.
+                yield trusted_event(names[run], seq, time, stage, stored_json(data, "an event"))
             if len(rows) < batch:
                 return
-            after = (rows[-1][0], rows[-1][2])
+            after = rows[-1][:2]
 
     def count_events(self, run_id: str | None = None) -> int:
         """Return how many events are stored, of one run or of all."""
@@ -206,19 +212,27 @@ class TraceStore:
         *,
         phase: StepPhase | str = StepPhase.COMPLETED,
     ) -> None:
-        """Keep the newest state of a run; the one before it, and any text in it, is gone."""
-        text = canonical.text(dict(state))
+        """Keep the newest state of a run; the one before it, and any text in it, is gone.
+
+        A step number never goes back (`SequenceError`), nor a completed step to started.
+        """
+        if type(number) is not int or number < 0:
+            raise InputError(f"step number is {number!r}; expected a whole number, 0 or more")
+        if phase not in set(StepPhase):
+            raise InputError(f"phase is {phase!r}; expected 'started' or 'completed'")
+        text = canonical.text(checked_object(state, "state"))
         with self.transaction() as db:
             key = self._key(db, run_id)
-            held = db.execute("SELECT number FROM checkpoints WHERE run = ?", (key,)).fetchone()
-            if held is not None and held[0] > number:
+            held = db.execute("SELECT number, phase FROM checkpoints WHERE run = ?", (key,)).fetchone()
+            done = StepPhase.COMPLETED
+            if held is not None and (held[0], held[1] == done) > (number, phase == done):
                 raise SequenceError(
-                    f"run {run_id!r} is at step {held[0]}, so step {number} is of the past; "
+                    f"run {run_id!r} has {held[1]} step {held[0]}, so {phase} step {number} is of the past; "
                     "another process went on with this run: resume it from the store"
                 )
             db.execute(
                 "REPLACE INTO checkpoints (run, number, phase, state) VALUES (?, ?, ?, ?)",
-                (key, number, StepPhase(phase).value, text),
+                (key, number, str(phase), text),
             )
 
     def last_checkpoint(self, run_id: str) -> Checkpoint | None:
@@ -228,10 +242,12 @@ class TraceStore:
             held = db.execute("SELECT number, phase, state FROM checkpoints WHERE run = ?", (key,)).fetchone()
         if held is None:
             return None
-        return Checkpoint(number=held[0], phase=StepPhase(held[1]), state=canonical.loads(held[2]))
+        state = stored_json(held[2], f"checkpoint of run {run_id!r}")
+        return Checkpoint(number=held[0], phase=StepPhase(held[1]), state=state)
 
     def put_result(self, run_id: str, name: str, data: Any) -> None:
         """Keep a named result of a run. The same again does nothing; another value is a `StoreError`."""
+        checked_name(name, "result name")
         text = canonical.text(data)
         with self.transaction() as db:
             key = self._key(db, run_id)
@@ -246,7 +262,7 @@ class TraceStore:
         with self.read() as db:
             key = self._key(db, run_id)
             rows = db.execute("SELECT name, data FROM results WHERE run = ? ORDER BY name", (key,)).fetchall()
-        return {name: canonical.loads(data) for name, data in rows}
+        return {name: stored_json(data, f"result {name!r} of run {run_id!r}") for name, data in rows}
 
     # The decision chain.
 
@@ -291,6 +307,3 @@ class TraceStore:
             f"no run {run_id!r} in store {self.path!r}; "
             + (f"there is {', '.join(like)}" if like else "it is empty")
         )
-
-
-_INSERT_EVENT = "INSERT INTO events (run, seq, time, stage, data) VALUES (?, ?, ?, ?, ?)"

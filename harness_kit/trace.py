@@ -26,13 +26,13 @@ IGNORED = frozenset({"run_id", "time", "id", "started", "ended", "seconds", "dur
 
 def fixed_clock(time: str) -> Clock:
     """Return a clock that always says `time`."""
-    _moment(time)
+    moment(time)
     return lambda: time
 
 
 def ticking_clock(start: str, seconds: float = 1) -> Clock:
     """Return a clock that says `start` first and is `seconds` later at each further look."""
-    first, looks = _moment(start), itertools.count()
+    first, looks = moment(start), itertools.count()
     return lambda: (first + timedelta(seconds=seconds * next(looks))).isoformat()
 
 
@@ -40,7 +40,7 @@ class ManualClock:
     """A clock that stands until it is told to move on: what takes time in a lesson says how much."""
 
     def __init__(self, start: str) -> None:
-        self._now = _moment(start)
+        self._now = moment(start)
 
     def __call__(self) -> str:
         """Say the time."""
@@ -60,7 +60,8 @@ def system_clock() -> str:
     return datetime.now(UTC).isoformat()
 
 
-def _moment(time: str) -> datetime:
+def moment(time: str) -> datetime:
+    """Parse a time; `InputError` unless it is ISO 8601 with an offset."""
     try:
         moment = datetime.fromisoformat(time)
     except (TypeError, ValueError) as error:
@@ -91,7 +92,7 @@ class Event:
                 raise InputError(f"event field {name} is {value!r}; expected a word")
         if type(self.seq) is not int or self.seq < 1:
             raise InputError(f"event field seq is {self.seq!r}; expected a whole number from 1")
-        _moment(self.time)
+        moment(self.time)
         object.__setattr__(self, "data", MappingProxyType(_snapshot(self.data)))
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -76,7 +76,7 @@ def test_the_trace_plot_shows_the_table(short: approval_gate.Result) -> None:
     table = frames.trace(short.events)
     axes = plots.trace(table)
     assert [bar.get_width() for bar in axes.patches] == table["seconds"].tolist()
-    assert [label.get_text() for label in axes.get_yticklabels()][:2] == ["1 start", "2 model"]
+    assert [label.get_text() for label in axes.get_yticklabels()][:2] == ["1 시작", "2 모델 호출"]
     assert len([text for text in axes.texts if "+1 단위" in text.get_text()]) == 4
     assert "초" in axes.get_xlabel()
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from harness_kit.budget import Budget
-from harness_kit.codes import CommitStatus, Decision, ReviewStatus, StopReason, TaskStatus
+from harness_kit.codes import CommitStatus, Decision, ReviewStatus, Stage, StopReason, TaskStatus
 from harness_kit.errors import BudgetError, BudgetExceededError, InputError, ModelError
 from harness_kit.labels import Word, label
 from harness_kit.models import Model
@@ -117,12 +117,12 @@ class ApprovalGateRun(Run):
 
     def _start(self) -> None:
         prepared = self.commit_answer(self.inputs)
-        self.note("start", scenario=self.run_id, limit=self.budget.limit)
+        self.note(Stage.START, scenario=self.run_id, limit=self.budget.limit)
         if prepared.status is not CommitStatus.SAVED:
-            self.note("inputs_refused", refusal=str(prepared.refusal))
+            self.note(Stage.INPUTS_REFUSED, refusal=str(prepared.refusal))
             self._stop(_reason_of(prepared.status))
         elif self.inputs.read_text(PROCEDURE) != shipped_procedure():
-            self.note("procedure_differs")
+            self.note(Stage.PROCEDURE_DIFFERS)
             self._stop(StopReason.INPUT_ERROR, f"{PROCEDURE} is not the procedure that this run enforces")
         else:
             self.state["phase"] = "work"
@@ -141,16 +141,18 @@ class ApprovalGateRun(Run):
         try:
             action = self.ask_model(self.model, request, role="summarizer").action
         except BudgetExceededError:
-            self.note("budget_stop", used=self.cost)
+            self.note(Stage.BUDGET_STOP, used=self.cost)
             self._stop(StopReason.BUDGET)
             return None
         except (BudgetError, ModelError) as error:
-            self.note("model_failed", task=task["name"], error=type(error).__name__)
+            self.note(Stage.MODEL_FAILED, task=task["name"], error=type(error).__name__)
             self._stop(StopReason.INVALID, str(error))
             return None
         self.state["calls"] += 1
         kind = action.get("action")
-        self.note("model", task=task["name"], action=kind if isinstance(kind, str) else None, cost=self.cost)
+        self.note(
+            Stage.MODEL, task=task["name"], action=kind if isinstance(kind, str) else None, cost=self.cost
+        )
         return action
 
     def _carry_out(self, task: dict[str, Any], action: Mapping[str, Any]) -> None:
@@ -160,9 +162,9 @@ class ApprovalGateRun(Run):
                 self._read(task)
             case ("summarize", TaskStatus.READ) if action.get("text") == task["observation"]:
                 task.update(status=str(TaskStatus.DONE), summary=action["text"])
-                self.note("task_done", task=task["name"])
+                self.note(Stage.TASK_DONE, task=task["name"])
             case _:
-                self.note("action_refused", task=task["name"])
+                self.note(Stage.ACTION_REFUSED, task=task["name"])
                 self._stop(
                     StopReason.INVALID,
                     f"the action proposed for {task['name']!r} is not its next allowed one",
@@ -172,36 +174,36 @@ class ApprovalGateRun(Run):
         try:
             fact, ignored = read_fact(self.sources, task["name"])
         except InputError as error:
-            self.note("input_error", task=task["name"])
+            self.note(Stage.INPUT_ERROR, task=task["name"])
             self._stop(StopReason.INPUT_ERROR, str(error))
         else:
             task.update(status=str(TaskStatus.READ), observation=fact)
             self.state["ignored"] += ignored
-            self.note("read", task=task["name"], ignored=ignored)
+            self.note(Stage.READ, task=task["name"], ignored=ignored)
 
     def _report(self) -> None:
         settings = self.state["settings"]
         report = build_report(settings["title"], self.state["tasks"])
         faults = report_faults(settings["title"], self.state["tasks"], report, settings["documents"])
         if faults:
-            self.note("validation_failed", faults=len(faults))
+            self.note(Stage.VALIDATION_FAILED, faults=len(faults))
             self._stop(StopReason.INVALID, "; ".join(faults))
         else:
-            self.note("validation_passed")
+            self.note(Stage.VALIDATION_PASSED)
             self.propose(self.reports, purpose=label(Word.PURPOSE_REPORT), files={REPORT: report})
             self.state.update(phase="save", review=str(ReviewStatus.PENDING))
 
     def _save(self) -> None:
         asked = self.question()
         accepted = self.state["answer"]["decision"] == Decision.APPROVED
-        self.note("report_approval", accepted=accepted)
+        self.note(Stage.REPORT_APPROVAL, accepted=accepted)
         now = asked
         if self.state["settings"]["change_after_approval"]:
             now = asked.with_files(
                 {REPORT: asked.files[REPORT] + self.state["settings"]["change_after_approval"]}
             )
         saved = self.commit_answer(self.reports, now)
-        self.note("report_commit", result=str(saved.status), refusal=saved.refusal and str(saved.refusal))
+        self.note(Stage.REPORT_COMMIT, result=str(saved.status), refusal=saved.refusal and str(saved.refusal))
         self.state["review"] = str(ReviewStatus.ACCEPTED if accepted else ReviewStatus.REJECTED)
         self.state["committed"] = saved.status is CommitStatus.SAVED
         self._stop(_reason_of(saved.status))
@@ -210,8 +212,8 @@ class ApprovalGateRun(Run):
         self.state.update(reason=str(reason), error=error, phase="finish")
 
     def _finish(self) -> None:
-        self.note("finish", reason=self.state["reason"], cost=self.cost)
-        self.note("audit_ready")
+        self.note(Stage.FINISH, reason=self.state["reason"], cost=self.cost)
+        self.note(Stage.AUDIT_READY)
         self.state["checks"] = self.judge()
         self.state["passed"] = all(self.state["checks"].values()) if self.state["checks"] else None
         texts = [

@@ -17,7 +17,7 @@
 # %%
 import tempfile
 
-from harness_kit import Budget, StopReason, TaskStatus, __version__, frames, plots
+from harness_kit import Budget, StopReason, TaskStatus, __version__, frames, label, plots
 from harness_kit.approvers import RecordedDecisions, ask
 from harness_kit.exercises.predictions import Predictions
 from harness_kit.resources import data_path
@@ -65,7 +65,7 @@ clock = ManualClock("2026-10-08T09:00:00+09:00")
 model = chapter.document_model(on_request=lambda request: clock.advance(2 if request["observation"] else 0.5))
 run = chapter.ApprovalGateRun("lesson", folder.name, clock=clock, budget=Budget(6), model=model)
 run.step()
-print(run.status, "/", run.pending.purpose, "/", len(run.pending.files), "files")
+print(label(run.status), "/", run.pending.purpose, "/ 파일", len(run.pending.files), "개")
 
 # %% [markdown]
 # 첫 걸음에서 벌써 멈췄습니다. 입력 파일 네 개를 놓는 일도 **쓰기**이므로 같은 관문을 지납니다.
@@ -75,8 +75,8 @@ print(run.status, "/", run.pending.purpose, "/", len(run.pending.files), "files"
 # %%
 people = RecordedDecisions(data_path("approval_gate", "decisions.json"))
 answer = ask(people, run.pending)
-print(people.name, "/", answer.approval.approver, "/", answer.approval.reason)
-run.answer(answer.approval)
+decision = run.answer(answer.approval)
+print(people.name, "/", answer.approval.approver, "/", answer.approval.reason, "/", label(decision))
 
 # %% [markdown]
 # 답을 받았으니 걸음을 이어 갑니다. 다음 셀은 파일을 놓고, 모델에게 처음 두 번 묻습니다.
@@ -125,8 +125,8 @@ print("한 줄 더한 지문이 같은가:", proposal.fingerprint == other.finge
 
 # %%
 answer = ask(people, proposal)
-print(answer.decision, "/", answer.approval.approver, "/", answer.approval.source)
-run.answer(answer.approval)
+print(label(answer.decision), "/", answer.approval.approver, "/", answer.approval.source)
+decision = run.answer(answer.approval)
 run.step()
 print(run.reports.read_text("report.md"))
 
@@ -139,7 +139,7 @@ while not run.finished:
         run.answer(ask(people, run.pending).approval)
     run.step()
 result = chapter.result_of(run)
-print(result.reason, "/ 보고서 저장:", result.committed, "/ 기록:", result.records)
+print(label(result.reason), "/ 보고서 저장:", result.committed, "/ 기록:", result.records)
 
 # %% [markdown]
 # ## 4. 추적: 어디에서 시간과 단위를 썼는가
@@ -152,7 +152,7 @@ assert trace["seq"].tolist() == list(range(1, 19)) and trace["spent"].iloc[-1] =
 frames.korean(trace.drop(columns="time"))
 
 # %% [markdown]
-# 단위는 `model` 줄에서만 늘어납니다. 같은 표를 그림으로 보면 어느 걸음이 길었는지 한눈에 들어옵니다.
+# 단위는 *모델 호출* 줄에서만 늘어납니다. 같은 표를 그림으로 보면 어느 걸음이 길었는지 한눈에 들어옵니다.
 
 # %%
 axes = plots.trace(trace)
@@ -230,7 +230,7 @@ print(guesses.compare("실수 1: 바뀐 글을 써도 된다고 판단하는가"
 
 # %%
 changed = chapter.run(change_after_approval="아무도 못 본 글\n")
-print(changed.reason, "/ 저장:", changed.committed)
+print(label(changed.reason), "/ 저장:", changed.committed)
 assert changed.reason is StopReason.MISMATCH and changed.report is None
 
 # %% [markdown]
@@ -274,7 +274,7 @@ print(guesses.compare("실수 3: 거절된 실행을 '완료'로 표시하는가
 # 아무것도 저장하지 않은 실행이 '완료'로 표시되었습니다. 고친 방식은 세 질문을 세 칸으로 둡니다.
 
 # %%
-print("종료 이유:", refused.reason, "/ 기대대로:", refused.passed, "/ 저장됨:", refused.committed)
+print("종료 이유:", label(refused.reason), "/ 기대대로:", refused.passed, "/ 저장됨:", refused.committed)
 assert refused.reason is not StopReason.COMPLETED and refused.passed and not refused.committed
 
 # %% [markdown]
@@ -317,7 +317,7 @@ expected = chapter.Expectation(
     report=data_path("approval_gate", "expected_report.md").read_text("utf-8"),
 )
 mine = chapter.run(limit=6, expected=expected)
-print(mine.reason, mine.calls, [task["status"] for task in mine.tasks], "통과:", mine.passed)
+print(label(mine.reason), mine.calls, [label(TaskStatus(task["status"])) for task in mine.tasks], mine.passed)
 
 # %% [markdown]
 # 기대를 먼저 적었으므로 틀려도 배울 것이 남습니다. 기대값만 고쳐 통과시키는 것은 오류를 숨기는 일입니다.
