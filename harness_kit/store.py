@@ -168,7 +168,7 @@ class TraceStore:
         return list(self.iter_events(run_id))
 
     def iter_events(self, run_id: str | None = None, *, batch: int = 5_000) -> Iterator[Event]:
-        """Return an iterator over the events of a run, or of all runs in their order, read `batch` at a time."""
+        """Iterate over the events of a run, or of all runs in their order, reading `batch` at a time."""
         if batch < 1:
             raise InputError(f"batch is {batch!r}; expected 1 or more")
         if run_id is None:
@@ -189,7 +189,6 @@ class TraceStore:
                 for run in {row[0] for row in rows} - names.keys():
                     (names[run],) = db.execute("SELECT run_id FROM runs WHERE key = ?", (run,)).fetchone()
             for run, seq, time, stage, data in rows:
-                # Written by `append`, so the parser's own checks are enough: reading is mostly this line.
                 yield trusted_event(names[run], seq, time, stage, stored_json(data, "an event"))
             if len(rows) < batch:
                 return
