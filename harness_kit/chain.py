@@ -6,12 +6,14 @@ chain: it shows accidents and tampering with rows, and signatures (see `approval
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from harness_kit import canonical
 from harness_kit.codes import ChainFault
-from harness_kit.errors import ApprovalError
+from harness_kit.errors import ApprovalError, HarnessError
+from harness_kit.records import checked_name, checked_object, stored_json
+from harness_kit.trace import moment
 
 if TYPE_CHECKING:
     import sqlite3
@@ -24,6 +26,7 @@ CHAIN_SCHEMA = (
     """CREATE TABLE chain_head (
         one INTEGER PRIMARY KEY CHECK (one = 1), seq INTEGER NOT NULL, hash TEXT NOT NULL)""",
 )
+_COLUMNS = "seq, kind, run_id, time, body, once, previous, hash"
 START = "0" * 64
 """What the first row carries as the hash before it."""
 
@@ -83,23 +86,23 @@ def append_link(
     unique: str | None,
 ) -> Link:
     """Append inside the caller's transaction."""
+    text = canonical.text(checked_object(body, "decision body"))
+    moment(time)
+    checked_name(kind, "decision kind")
+    checked_name(run_id, "run id")
     if unique is not None:
+        checked_name(unique, "unique name")
         held = db.execute("SELECT seq, kind FROM decisions WHERE once = ?", (unique,)).fetchone()
         if held is not None:
             raise ApprovalError(
                 f"{unique!r} was decided already (row {held[0]}, {held[1]}); it is decided once"
             )
-    head = db.execute("SELECT seq, hash FROM chain_head").fetchone() or (0, START)
-    blank = Link(
-        seq=head[0] + 1, kind=kind, run_id=run_id, time=time,
-        body=canonical.loads(canonical.dumps(dict(body))),
-        unique=unique, previous=head[1], hash="",
-    )  # fmt: skip
-    link = Link(**{**vars(blank), "hash": blank.computed()})
+    last, head = db.execute("SELECT seq, hash FROM chain_head").fetchone() or (0, START)
+    unhashed = _link((last + 1, kind, run_id, time, text, unique, head, ""))
+    link = replace(unhashed, hash=unhashed.computed())
     db.execute(
-        "INSERT INTO decisions (seq, kind, run_id, time, body, once, previous, hash) "
-        "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-        (link.seq, kind, run_id, time, canonical.text(dict(link.body)), unique, link.previous, link.hash),
+        f"INSERT INTO decisions ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        (link.seq, kind, run_id, time, text, unique, head, link.hash),
     )
     db.execute("REPLACE INTO chain_head (one, seq, hash) VALUES (1, ?, ?)", (link.seq, link.hash))
     return link
@@ -108,45 +111,64 @@ def append_link(
 def links(db: "sqlite3.Connection", run_id: str | None = None, kind: str | None = None) -> list[Link]:
     """Return links in order."""
     rows = db.execute(
-        "SELECT seq, kind, run_id, time, body, once, previous, hash FROM decisions "
+        f"SELECT {_COLUMNS} FROM decisions "
         "WHERE (?1 IS NULL OR run_id = ?1) AND (?2 IS NULL OR kind = ?2) ORDER BY seq",
         (run_id, kind),
     )
-    return [
-        Link(
-            seq=seq, kind=what, run_id=run, time=time, body=canonical.loads(body), unique=once,
-            previous=previous, hash=hashed,
-        )
-        for seq, what, run, time, body, once, previous, hashed in rows
-    ]  # fmt: skip
+    return [_link(row) for row in rows]
+
+
+def _link(row: tuple[Any, ...]) -> Link:
+    seq, kind, run_id, time, body, once, previous, hashed = row
+    return Link(
+        seq=seq, kind=kind, run_id=run_id, time=time, body=stored_json(body, f"decision {seq}"), unique=once,
+        previous=previous, hash=hashed,
+    )  # fmt: skip
 
 
 def verify(db: "sqlite3.Connection") -> ChainReport:
     """Walk the chain from its start to its head and report the first fault."""
-    chain = links(db)
-    by_hash = {link.hash: link.seq for link in chain}
+    rows = db.execute(f"SELECT {_COLUMNS} FROM decisions ORDER BY seq").fetchall()
+    last, head = db.execute("SELECT seq, hash FROM chain_head").fetchone() or (0, START)
+    places = {row[-1]: row[0] for row in rows}
 
     def fault(kind: ChainFault, seq: int, message: str) -> ChainReport:
-        return ChainReport(length=len(chain), fault=kind, seq=seq, message=f"row {seq}: {message}")
+        return ChainReport(length=len(rows), fault=kind, seq=seq, message=f"row {seq}: {message}")
 
     before, expected = START, 1
-    for link in chain:
-        if link.seq != expected:
-            return fault(ChainFault.DELETED, expected, f"it is missing; the next row is {link.seq}")
-        if link.previous != before and link.previous in by_hash:
-            told = f"it follows row {by_hash[link.previous]}, and stands after another; rows were moved"
-            return fault(ChainFault.REORDERED, link.seq, told)
-        if link.previous != before:
-            told = "the row that it follows is not in the chain; that one was deleted or replaced"
-            return fault(ChainFault.DELETED, link.seq, told)
-        if link.hash != link.computed():
-            return fault(ChainFault.EDITED, link.seq, "its contents do not give its hash; it was edited")
-        before, expected = link.hash, expected + 1
-    head = db.execute("SELECT seq, hash FROM chain_head").fetchone() or (0, START)
-    if head[0] > len(chain):
-        return fault(ChainFault.DELETED, len(chain) + 1, f"rows up to {head[0]} are missing at the end")
-    if tuple(head) != (len(chain), before):
-        return fault(
-            ChainFault.EDITED, len(chain), "the kept head of the chain is not its last row; one was edited"
-        )
-    return ChainReport(length=len(chain), fault=None, seq=None, message="")
+    for row in rows:
+        seq, previous = row[0], row[-2]
+        if seq != expected:
+            return fault(ChainFault.DELETED, expected, f"it is missing; the next row is {seq}")
+        if previous != before and previous in places:
+            told = f"it follows row {places[previous]}, and stands after another; rows were moved"
+            return fault(ChainFault.REORDERED, seq, told)
+        if _holds(row, previous=before):
+            if previous != before:
+                return fault(ChainFault.EDITED, seq, "the hash of the row before it was edited in it")
+        elif previous == before:
+            return fault(ChainFault.EDITED, seq, "its contents do not give its hash; it was edited")
+        elif _holds(row, previous=previous):
+            told = "the row after it follows another that is gone; it was edited and hashed anew"
+            return fault(ChainFault.EDITED, seq - 1, told)
+        else:
+            told = "the row that stood here is gone, and the rows after it were numbered anew"
+            return fault(ChainFault.DELETED, seq, told)
+        before, expected = row[-1], expected + 1
+    if last > len(rows):
+        return fault(ChainFault.DELETED, len(rows) + 1, f"rows up to {last} are missing at the end")
+    if last < len(rows):
+        told = f"it was added from outside; the kept head of the chain is row {last}"
+        return fault(ChainFault.EDITED, last + 1, told)
+    if head != before:
+        return fault(ChainFault.EDITED, len(rows), "it is not the kept head of the chain; one was edited")
+    return ChainReport(length=len(rows), fault=None, seq=None, message="")
+
+
+def _holds(row: tuple[Any, ...], *, previous: str) -> bool:
+    """Whether a row's contents, with that hash before it, give its own hash; whatever was written into it."""
+    try:
+        link = _link((*row[:-2], previous, row[-1]))
+        return link.hash == link.computed() and canonical.text(link.body) == row[4]
+    except HarnessError:
+        return False

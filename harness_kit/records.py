@@ -78,12 +78,12 @@ def run_values(fields: Mapping[str, Any]) -> list[Any]:
             raise InputError(f"a run has no field {name!r}; there are {', '.join(_KINDS)}")
         if name == "data":
             value = canonical.text(checked_object(value, "run data"))
-        elif value is not None and (
-            not isinstance(value, kind)
-            or (kind is int and (type(value) is not int or not 0 <= value < 2**63))
-        ):
-            expected = "a whole number, 0 or more," if kind is int else kind.__name__
-            raise InputError(f"run field {name} is {value!r}; expected {expected} or None")
+        elif value is None and name not in ("system", "version"):
+            pass
+        elif kind is int and (type(value) is not int or not 0 <= value < 2**63):
+            raise InputError(f"run field {name} is {value!r}; expected a whole number, 0 or more, or None")
+        elif not isinstance(value, kind):
+            raise InputError(f"run field {name} is {value!r}; expected {kind.__name__}")
         values.append(value)
     return values
 
