@@ -40,7 +40,7 @@ class Database:
         self._lock = threading.RLock()
         self._pid = os.getpid()
         self._connection: sqlite3.Connection | None = None
-        self._is_closed = False
+        self._is_closed = self._is_snapshot = False
         if self.path != ":memory:":
             _check_file(Path(self._file))
         self._open()
@@ -65,6 +65,22 @@ class Database:
             yield self._connected()
 
     @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """Until it ends, this store reads what stood at its beginning, whatever other processes write."""
+        with self.read() as connection:
+            if connection.in_transaction:
+                yield
+                return
+            connection.execute("BEGIN")
+            connection.execute("SELECT 1 FROM sqlite_master")  # BEGIN alone fixes no moment
+            self._is_snapshot = True
+            try:
+                yield
+            finally:
+                self._is_snapshot = False
+                connection.execute("ROLLBACK")
+
+    @contextmanager
     def transaction(self) -> Iterator["sqlite3.Connection"]:
         """Yield the connection inside one write transaction; an inner one is part of the outer one.
 
@@ -73,6 +89,8 @@ class Database:
         self._notice_fork()
         with self._lock, self._plain_errors():
             connection, owner = self._connected(), self._pid
+            if self._is_snapshot:
+                raise StoreError(f"store {self.path!r}: a snapshot is for reading; write after it")
             begin, keep, undo = _OUTER if not connection.in_transaction else _INNER
             try:
                 connection.execute(begin)
@@ -93,6 +111,7 @@ class Database:
                 _abandoned.append(self._connection)
             # Another thread of the parent may have held the lock; here nobody would ever release it.
             self._connection, self._lock, self._pid = None, threading.RLock(), os.getpid()
+            self._is_snapshot = False
 
     def _connected(self) -> "sqlite3.Connection":
         if self._is_closed:

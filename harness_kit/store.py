@@ -83,6 +83,10 @@ class TraceStore:
         """The connection, for reading."""
         return self._database.read()
 
+    def snapshot(self) -> AbstractContextManager[None]:
+        """Until it ends, all reads are of one moment, whatever other processes write; for reading only."""
+        return self._database.snapshot()
+
     # Runs.
 
     def open_run(
