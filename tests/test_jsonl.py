@@ -74,7 +74,8 @@ def test_the_lines_are_header_run_events_results(store: TraceStore) -> None:
     ]
     assert lines[1]["run"] == {
         "run_id": "first", "system": "demo", "version": "1", "status": "finished", "reason": None,
-        "passed": True, "review": None, "committed": False, "cost": 6, "limit": 10, "started": NINE, "ended": NINE,
+        "passed": True, "review": None, "committed": False, "cost": 6, "limit": 10, "started": NINE,
+        "ended": NINE,
         "duration_ms": None, "data": {"title": "보고서"},
     }  # fmt: skip
     assert lines[2]["event"] == {
