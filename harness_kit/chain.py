@@ -110,11 +110,9 @@ def append_link(
 
 def links(db: "sqlite3.Connection", run_id: str | None = None, kind: str | None = None) -> list[Link]:
     """Return links in order."""
-    rows = db.execute(
-        f"SELECT {_COLUMNS} FROM decisions "
-        "WHERE (?1 IS NULL OR run_id = ?1) AND (?2 IS NULL OR kind = ?2) ORDER BY seq",
-        (run_id, kind),
-    )
+    asked = {name: value for name, value in (("run_id", run_id), ("kind", kind)) if value is not None}
+    where = " AND ".join(f"{name} = ?" for name in asked) or "TRUE"
+    rows = db.execute(f"SELECT {_COLUMNS} FROM decisions WHERE {where} ORDER BY seq", (*asked.values(),))
     return [_link(row) for row in rows]
 
 

@@ -507,14 +507,16 @@ for seq in range(1, 100_000):
 def kill_a_writer(path: Path, run_id: str, after: int) -> None:
     """Kill a writing process once it has reported `after` batches; all that it reported must be there."""
     writer = python(KILLED, path, run_id)
-    assert writer.stdout is not None
+    assert writer.stdout is not None and writer.stderr is not None
     reported = 0
-    while reported < after:
-        line = writer.stdout.readline()
-        assert line, writer.communicate()[1]
-        reported = int(line)
-    writer.kill()
-    reported = max([reported, *(int(line) for line in writer.communicate()[0].split("\n")[:-1])])
+    for line in writer.stdout:
+        # A line that the kill cut off reports nothing.
+        reported = int(line) if line.endswith("\n") else reported
+        if reported == after:
+            writer.kill()
+    assert writer.wait() == -signal.SIGKILL, writer.stderr.read()
+    writer.stdout.close()
+    writer.stderr.close()
     with TraceStore(path) as store:
         events = store.events(run_id)
         held = store.last_checkpoint(run_id)
