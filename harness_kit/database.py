@@ -7,7 +7,7 @@ to a minute for it. Every error of SQLite becomes one of ours, with what to do a
 import os
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -46,8 +46,10 @@ class Database:
         self._open()
 
     def __del__(self) -> None:
-        if getattr(self, "_connection", None) is not None:
-            self.close()
+        # At the interpreter's end little is left to close with; the file needs no closing to be whole.
+        with suppress(Exception):
+            if getattr(self, "_connection", None) is not None:
+                self.close()
 
     def close(self) -> None:
         """Close the connection; using it afterwards is a `StoreError`."""

@@ -116,7 +116,7 @@ def commit_files(
             plan = _stage(root, txn, key, files, base, at)
             control.sync()
             at("planned")
-            _compare(root, base)
+            compare(root, base)
             at("compared")
         except BaseException:
             _discard(control, txn, name)
@@ -171,7 +171,7 @@ def _stage(
     for number, (name, data) in enumerate(files.items()):
         txn.write_new(f"{number}.new", data)
         old = read(root, name)
-        must_be(name, None if old is None else canonical.digest_bytes(old), base[name])
+        _must_be(name, None if old is None else canonical.digest_bytes(old), base[name])
         mode = None
         if old is not None:
             txn.write_new(f"{number}.old", old)
@@ -213,12 +213,13 @@ def _missing_folders(root: Folder, names: Mapping[str, bytes]) -> list[str]:
     return list(missing)
 
 
-def _compare(root: Folder, base: Mapping[str, str | None]) -> None:
+def compare(root: Folder, base: Mapping[str, str | None]) -> None:
+    """Raise `BaseChangedError` unless every file is what `base` says."""
     for name, expected in base.items():
-        must_be(name, digest(root, name), expected)
+        _must_be(name, digest(root, name), expected)
 
 
-def must_be(name: str, found: str | None, expected: str | None) -> None:
+def _must_be(name: str, found: str | None, expected: str | None) -> None:
     """Raise `BaseChangedError` unless the digest found is the one expected."""
     if found != expected:
         raise BaseChangedError(

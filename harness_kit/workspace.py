@@ -125,17 +125,17 @@ class Workspace:
         wanted = {name: canonical.digest_bytes(content) for name, content in data.items()}
         self.check_writable(data)
         with self._open() as root, self._plain_errors():
-            done = self._done(root, key, wanted)
-            if done is None:
-                for name, expected in base.items():
-                    transactions.must_be(name, transactions.digest(root, name), expected)
-                with transactions.locked(root, self.lock_timeout) as control:
-                    transactions.recover(root, control, self._at)
-                    done = self._done(root, key, wanted)
-                    if done is None:
-                        transactions.commit_files(root, control, key, data, base, self._at)
-                        done = Replaced(key=key, files=MappingProxyType(wanted), already=False)
-        return done
+            if root.stat(RESERVED_FOLDER) is None:
+                transactions.compare(root, base)  # the first refusal here shall not even make the folder
+            with transactions.locked(root, self.lock_timeout) as control:
+                # First, since what a crash left may be this very commit, half done.
+                transactions.recover(root, control, self._at)
+                done = self._done(root, key, wanted)
+                if done is not None:
+                    return done
+                transactions.compare(root, base)
+                transactions.commit_files(root, control, key, data, base, self._at)
+        return Replaced(key=key, files=MappingProxyType(wanted), already=False)
 
     def replaced(self, key: str) -> Replaced | None:
         """Return what a finished commit wrote, or None where there is none of that key."""
