@@ -43,6 +43,8 @@ class Folder:
             return folder
         try:
             return cls(path, os.open(path, os.O_RDONLY | os.O_DIRECTORY | _NOFOLLOW | _COMMON))
+        except FileNotFoundError:
+            raise
         except OSError as error:
             raise ConfinementError(
                 f"{str(path)!r} is no folder, or a link to one; name the folder itself"

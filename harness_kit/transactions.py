@@ -111,8 +111,8 @@ def commit_files(
     """Replace all `files`, or leave all as they are and raise. The caller holds the lock."""
     name = f"txn-{key}"
     with control.sub("commits", create=True) as commits, control.sub(name, create=True) as txn:
-        at("begun")
         try:
+            at("begun")
             plan = _stage(root, txn, key, files, base, at)
             control.sync()
             at("planned")

@@ -81,10 +81,11 @@ class ApprovalGateRun(Run):
         self.model = document_model() if model is None else model
         self.expected = expected
         inputs = {*self.documents, PROCEDURE}
-        self.inputs = Workspace(root, readable=inputs, writable=inputs)
-        self.sources = self.inputs.narrowed(readable=set(self.documents), writable=())
-        self.reports = self.inputs.narrowed(readable={REPORT}, writable={REPORT})
-        self.records = self.inputs.narrowed(readable=set(RECORDS), writable=set(RECORDS))
+        whole = Workspace(root, writable={*inputs, REPORT, *RECORDS})
+        self.inputs = whole.narrowed(writable=inputs)
+        self.sources = whole.narrowed(readable=set(self.documents))
+        self.reports = whole.narrowed(writable={REPORT})
+        self.records = whole.narrowed(writable=set(RECORDS))
 
     def initial(self, settings: Mapping[str, Any]) -> dict[str, Any]:
         """Every document is a waiting task."""

@@ -1,0 +1,371 @@
+"""The workspace: what it may touch, what it refuses, and that a refusal or failure changes nothing."""
+
+import errno
+import os
+import shutil
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness_kit import folders
+from harness_kit.canonical import digest_bytes, fingerprint
+from harness_kit.errors import BaseChangedError, ConfinementError, InputError, RecoveryError, WorkspaceError
+from harness_kit.workspace import Workspace
+
+KEY, OTHER = fingerprint("one"), fingerprint("two")
+NAMES = {"a.md", "b.md", "notes/c.md"}
+
+
+@pytest.fixture(params=[True, False], ids=["descriptors", "paths"])
+def ws(request: pytest.FixtureRequest, tmp_path: Path) -> Workspace:
+    """A workspace, once with directory descriptors and once as on systems that have none."""
+    (tmp_path / "work").mkdir()
+    made = Workspace(tmp_path / "work", readable={"in.txt"}, writable=NAMES)
+    made._descriptors = request.param
+    return made
+
+
+def disk(folder: Path) -> dict[str, Any]:
+    """Everything below `folder` but the workspace's own bookkeeping."""
+    found: dict[str, Any] = {}
+    for path in sorted(folder.rglob("*")):
+        name = str(path.relative_to(folder))
+        if name.split(os.sep)[0] == ".harness_kit":
+            continue
+        found[name] = (
+            os.readlink(path) if path.is_symlink() else path.read_bytes() if path.is_file() else "folder"
+        )
+    return found
+
+
+def leftovers(ws: Workspace) -> list[str]:
+    control = ws.root / ".harness_kit"
+    return (
+        [path.name for path in control.iterdir() if path.name.startswith("txn")] if control.exists() else []
+    )
+
+
+def absent(*names: str) -> dict[str, str | None]:
+    return dict.fromkeys(names)
+
+
+def test_files_are_written_whole_in_folders_that_are_made(ws: Workspace) -> None:
+    done = ws.replace(
+        {"a.md": "가\r\n", "notes/c.md": b"\x00\xff"}, base=absent("a.md", "notes/c.md"), key=KEY
+    )
+    assert (ws.root / "a.md").read_bytes() == "가\r\n".encode()
+    assert ws.read_bytes("notes/c.md") == b"\x00\xff"
+    assert ws.read_text("a.md") == "가\r\n", "line ends are left as they are"
+    assert done.files == {"a.md": digest_bytes("가\r\n".encode()), "notes/c.md": digest_bytes(b"\x00\xff")}
+    assert leftovers(ws) == []
+
+
+def test_only_named_files_are_read_or_written(ws: Workspace) -> None:
+    (ws.root / "in.txt").write_text("in")
+    (ws.root / "secret.txt").write_text("secret")
+    assert ws.read_text("in.txt") == "in"
+    for name in ("secret.txt", "../work/in.txt", str(ws.root / "in.txt"), "in.txt/"):
+        with pytest.raises(ConfinementError):
+            ws.read_bytes(name)
+    with pytest.raises(ConfinementError, match="may not be write"):
+        ws.replace({"in.txt": "x"}, base={"in.txt": None}, key=KEY)
+    with pytest.raises(InputError, match="has not been written yet"):
+        ws.read_text("a.md")
+    (ws.root / "a.md").write_bytes(b"abc\xffdef")
+    with pytest.raises(InputError, match="not UTF-8 at byte 3"):
+        ws.read_text("a.md")
+
+
+@pytest.mark.parametrize("name", ["../x", "/x", "a\\b", "con", "e\u0301", "x\u202e", "A.MD"])
+def test_a_name_that_leads_elsewhere_makes_no_workspace(tmp_path: Path, name: str) -> None:
+    with pytest.raises(ConfinementError):
+        Workspace(tmp_path, readable={"a.md"}, writable={name})
+    with pytest.raises(ConfinementError):
+        Workspace(tmp_path, writable="a.md")
+
+
+def test_the_root_is_a_folder_and_no_link(tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "file").write_text("x")
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    for name in ("file", "link", "nowhere"):
+        with pytest.raises(ConfinementError):
+            Workspace(tmp_path / name)
+
+
+def test_a_second_file_that_may_not_be_written_keeps_the_first_one_unwritten(ws: Workspace) -> None:
+    with pytest.raises(ConfinementError):
+        ws.replace({"a.md": "x", "other.md": "y"}, base=absent("a.md", "other.md"), key=KEY)
+    assert disk(ws.root) == {} and not (ws.root / ".harness_kit").exists()
+
+
+def link_to(outside: Path) -> dict[str, Callable[[Path], None]]:
+    return {
+        "file link": lambda root: (root / "a.md").symlink_to(outside / "target"),
+        "dangling link": lambda root: (root / "a.md").symlink_to(outside / "nowhere"),
+        "folder link": lambda root: (root / "notes").symlink_to(outside),
+        "folder in place of a file": lambda root: (root / "a.md").mkdir(),
+        "file in place of a folder": lambda root: (root / "notes").write_text("x"),
+        "pipe": lambda root: os.mkfifo(root / "a.md"),
+        "case twin": lambda root: (root / "A.md").write_text("twin"),
+        "decomposed twin": lambda root: None,
+    }
+
+
+@pytest.mark.parametrize("what", link_to(Path()))
+def test_what_is_no_plain_file_is_neither_read_nor_written(ws: Workspace, tmp_path: Path, what: str) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "target").write_text("theirs")
+    (outside / "c.md").write_text("theirs")
+    if what == "decomposed twin":
+        (ws.root / "e\u0301").write_text("twin")
+        ws = Workspace(ws.root, writable={"\u00e9", "a.md"})
+    link_to(outside)[what](ws.root)
+    before = disk(tmp_path) if what != "pipe" else None
+    name = "notes/c.md" if "folder" in what and "in place of a file" not in what else "a.md"
+    name = "\u00e9" if what == "decomposed twin" else name
+    with pytest.raises(ConfinementError):
+        ws.replace({name: "mine"}, base={name: None}, key=KEY)
+    if "twin" not in what:
+        with pytest.raises((ConfinementError, InputError)):
+            ws.read_bytes(name)
+    assert (disk(tmp_path) if what != "pipe" else None) == before
+
+
+def test_a_base_that_is_not_what_was_seen_stops_all_files(ws: Workspace) -> None:
+    (ws.root / "b.md").write_text("somebody's")
+    for base in ({"a.md": None, "b.md": None}, {"a.md": "0" * 64, "b.md": digest_bytes(b"somebody's")}):
+        with pytest.raises(BaseChangedError, match="look again"):
+            ws.replace({"a.md": "mine", "b.md": "mine"}, base=base, key=KEY)
+    assert disk(ws.root) == {"b.md": b"somebody's"}
+    assert not (ws.root / ".harness_kit").exists(), "a refusal makes nothing"
+
+
+def test_a_finished_commit_is_known_by_its_key_and_not_done_again(ws: Workspace) -> None:
+    ws.replace({"a.md": "one"}, base=absent("a.md"), key=KEY)
+    inode = (ws.root / "a.md").stat().st_ino
+    again = ws.replace({"a.md": "one"}, base=absent("a.md"), key=KEY)
+    assert again.already and (ws.root / "a.md").stat().st_ino == inode
+    assert ws.replaced(KEY) == again and ws.replaced(OTHER) is None
+    with pytest.raises(WorkspaceError, match="wrote other text"):
+        ws.replace({"a.md": "two"}, base=absent("a.md"), key=KEY)
+    assert "one" not in (ws.root / ".harness_kit" / "commits" / f"{KEY}.json").read_text(), (
+        "a mark holds no text"
+    )
+    for key in ("", "x" * 64, KEY.upper(), "../" + KEY):
+        with pytest.raises(InputError, match="64 hex digits"):
+            ws.replace({"a.md": "one"}, base=absent("a.md"), key=key)
+
+
+def test_permission_bits_of_a_replaced_file_stay(ws: Workspace) -> None:
+    (ws.root / "a.md").write_text("old")
+    (ws.root / "a.md").chmod(0o640)
+    ws.replace({"a.md": "new"}, base={"a.md": digest_bytes(b"old")}, key=KEY)
+    assert (ws.root / "a.md").stat().st_mode & 0o777 == 0o640
+
+
+def test_a_commit_breaks_a_hard_link_and_the_other_name_keeps_its_bytes(
+    ws: Workspace, tmp_path: Path
+) -> None:
+    (tmp_path / "other").write_text("shared")
+    os.link(tmp_path / "other", ws.root / "a.md")
+    assert ws.read_text("a.md") == "shared"
+    ws.replace({"a.md": "mine"}, base={"a.md": digest_bytes(b"shared")}, key=KEY)
+    assert (tmp_path / "other").read_text() == "shared"
+    assert (ws.root / "a.md").read_text() == "mine"
+
+
+@pytest.mark.parametrize("point", ["begun", "staged 0", "planned", "compared", "committed", "renamed 0"])
+@pytest.mark.parametrize("what", ["root", "folder"])
+def test_a_folder_swapped_for_a_link_amid_a_commit_leaves_what_lies_outside_alone(
+    tmp_path: Path, point: str, what: str
+) -> None:
+    """With descriptors, whatever is swapped: the bytes go where they were to go, or nowhere."""
+    if not folders.HAS_DESCRIPTORS:
+        pytest.skip("this system has no directory descriptors")
+    root, outside = tmp_path / "work", tmp_path / "outside"
+    (root / "notes").mkdir(parents=True)
+    outside.mkdir()
+    (outside / "c.md").write_text("theirs")
+    (outside / "notes").mkdir()
+    ws = Workspace(root, writable=NAMES)
+    before = disk(outside)
+
+    def swap(name: str) -> None:
+        if name == point:
+            victim = root if what == "root" else root / "notes"
+            victim.rename(tmp_path / "moved")
+            victim.symlink_to(outside)
+
+    ws._at = swap
+    try:
+        ws.replace({"a.md": "mine", "notes/c.md": "mine"}, base=absent("a.md", "notes/c.md"), key=KEY)
+    except (ConfinementError, WorkspaceError):
+        pass
+    assert disk(outside) == before, "written through a link"
+    with pytest.raises(ConfinementError):
+        Workspace(root, writable=NAMES).read_bytes("notes/c.md") if what == "folder" else ws.read_bytes(
+            "a.md"
+        )
+
+
+def test_a_root_that_became_another_folder_is_refused(ws: Workspace, tmp_path: Path) -> None:
+    ws.root.rename(tmp_path / "moved")
+    with pytest.raises(ConfinementError, match="gone"):
+        ws.exists("a.md")
+    ws.root.mkdir()
+    with pytest.raises(ConfinementError, match="another folder"):
+        ws.exists("a.md")
+
+
+FAILURES = {
+    errno.ENOSPC: "disk is full",
+    errno.EACCES: "access is denied",
+    errno.EROFS: "read-only",
+    errno.EIO: "changed",
+}
+
+
+@pytest.mark.parametrize("number", FAILURES)
+@pytest.mark.parametrize(
+    "point", ["begun", "staged 0", "staged 1", "planned", "compared", "renamed 0", "renamed 1", "synced"]
+)
+def test_a_disk_that_refuses_costs_nothing_and_is_said_plainly(
+    ws: Workspace, point: str, number: int
+) -> None:
+    (ws.root / "a.md").write_text("old a")
+    before = disk(ws.root)
+
+    def refuse(name: str) -> None:
+        if name == point:
+            raise OSError(number, os.strerror(number))
+
+    ws._at = refuse
+    base = {"a.md": digest_bytes(b"old a"), "b.md": None, "notes/c.md": None}
+    files = {"a.md": "new", "b.md": "new", "notes/c.md": "new"}
+    with pytest.raises(WorkspaceError, match=FAILURES[number]):
+        ws.replace(files, base=base, key=KEY)
+    assert disk(ws.root) == before and leftovers(ws) == [] and ws.replaced(KEY) is None
+    ws._at = lambda name: None
+    ws.replace(files, base=base, key=KEY)
+    assert ws.read_text("notes/c.md") == "new"
+
+
+def test_a_full_disk_for_real(tmp_path: Path) -> None:
+    if os.name == "nt" or os.geteuid() != 0 or shutil.which("mount") is None:
+        pytest.skip("needs to mount a small disk")
+    small = tmp_path / "small"
+    small.mkdir()
+    if os.system(f"mount -t tmpfs -o size=128k tmpfs '{small}' 2>/dev/null") != 0:
+        pytest.skip("mounting is not allowed here")
+    try:
+        (small / "a.md").write_text("old")
+        ws = Workspace(small, writable=NAMES)
+        with pytest.raises(WorkspaceError, match="disk is full"):
+            ws.replace(
+                {"a.md": "new", "b.md": "x" * 500_000},
+                base={"a.md": digest_bytes(b"old"), "b.md": None},
+                key=KEY,
+            )
+        assert disk(small) == {"a.md": b"old"} and leftovers(ws) == []
+        ws.replace({"a.md": "new"}, base={"a.md": digest_bytes(b"old")}, key=OTHER)
+        assert ws.read_text("a.md") == "new"
+    finally:
+        os.system(f"umount '{small}'")
+
+
+def test_somebody_elses_edit_amid_a_commit_is_kept_and_named(ws: Workspace) -> None:
+    def meddle(name: str) -> None:
+        if name == "committed":
+            (ws.root / "b.md").write_text("theirs")
+
+    ws._at = meddle
+    with pytest.raises(WorkspaceError, match=r"b\.md"):
+        ws.replace({"a.md": "mine", "b.md": "mine"}, base=absent("a.md", "b.md"), key=KEY)
+    assert disk(ws.root) == {"b.md": b"theirs"}, "our file was taken back, theirs was not touched"
+    ws._at = lambda name: None
+    assert ws.recover().finished == ()
+
+
+def test_an_edit_after_a_crash_needs_a_person(ws: Workspace) -> None:
+    class Crash(BaseException):
+        pass
+
+    def crash(name: str) -> None:
+        if name == "renamed 0":
+            raise Crash
+
+    ws._at = crash
+    with pytest.raises(Crash):
+        ws.replace({"a.md": "mine", "b.md": "mine"}, base=absent("a.md", "b.md"), key=KEY)
+    (ws.root / "b.md").write_text("theirs")
+    ws._at = lambda name: None
+    with pytest.raises(RecoveryError, match=r"b\.md.*somebody else"):
+        ws.recover()
+    assert disk(ws.root) == {"a.md": b"mine", "b.md": b"theirs"}
+    (ws.root / "b.md").unlink()
+    assert ws.recover().finished == (KEY,)
+    assert disk(ws.root) == {"a.md": b"mine", "b.md": b"mine"}
+
+
+def test_two_writers_take_turns_and_one_of_them_wins(ws: Workspace) -> None:
+    told: list[str] = []
+    inside = threading.Event()
+
+    def write(text: str, key: str) -> None:
+        mine = ws.narrowed(writable={"a.md", "b.md"})
+        mine._at = lambda name: inside.set()
+        try:
+            mine.replace({"a.md": text, "b.md": text}, base=absent("a.md", "b.md"), key=key)
+            told.append("written")
+        except BaseChangedError:
+            told.append("refused")
+
+    threads = [threading.Thread(target=write, args=args) for args in (("one", KEY), ("two", OTHER))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(told) == ["refused", "written"]
+    assert ws.read_text("a.md") == ws.read_text("b.md")
+
+
+def test_a_writer_that_never_ends_is_not_waited_for_for_ever(ws: Workspace) -> None:
+    other = ws.narrowed(writable={"b.md"})
+    other.lock_timeout = 0.05
+    refused: list[str] = []
+
+    def meanwhile(name: str) -> None:
+        if name == "planned":
+            with pytest.raises(WorkspaceError, match="locked") as caught:
+                other.replace({"b.md": "x"}, base=absent("b.md"), key=OTHER)
+            refused.append(str(caught.value))
+
+    ws._at = meanwhile
+    ws.replace({"a.md": "x"}, base=absent("a.md"), key=KEY)
+    assert len(refused) == 1 and not ws.exists("b.md")
+
+
+def test_a_narrowed_workspace_may_do_less_and_never_more(ws: Workspace) -> None:
+    inner = ws.narrowed(readable={"in.txt"})
+    assert inner.identity == ws.identity
+    with pytest.raises(ConfinementError):
+        inner.check_writable({"a.md"})
+    with pytest.raises(ConfinementError, match=r"other\.md"):
+        ws.narrowed(writable={"other.md"})
+
+
+def test_files_and_base_must_name_the_same_files(ws: Workspace) -> None:
+    for files, base in (({}, {}), ({"a.md": "x"}, {}), ({"a.md": "x"}, absent("a.md", "b.md"))):
+        with pytest.raises(InputError):
+            ws.replace(files, base=base, key=KEY)
+    assert disk(ws.root) == {}
+
+
+def test_recovering_where_nothing_happened_makes_nothing(ws: Workspace) -> None:
+    assert ws.recover().finished == ws.recover().undone == ()
+    assert list(ws.root.iterdir()) == []
