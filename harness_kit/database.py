@@ -234,9 +234,11 @@ def _damaged(path: str, how: str) -> StoreCorruptError:
 
 def _version_of(connection: "sqlite3.Connection", path: str) -> int:
     """Return the schema version, 0 for an empty database; refuse foreign and newer ones."""
-    (application,) = connection.execute("PRAGMA application_id").fetchone()
-    (version,) = connection.execute("PRAGMA user_version").fetchone()
-    (tables,) = connection.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()
+    # One statement, so that all three are of one moment: another process may be making the store.
+    application, version, tables = connection.execute(
+        "SELECT application_id, user_version, (SELECT COUNT(*) FROM sqlite_master) "
+        "FROM pragma_application_id, pragma_user_version"
+    ).fetchone()
     if application == 0 and version == 0 and tables == 0:
         return 0
     if application != APPLICATION_ID:

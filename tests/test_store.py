@@ -451,6 +451,28 @@ def test_threads_write_into_one_store_without_losing_anything(store: TraceStore)
     assert failures == [] and store.count_events() == 240
 
 
+def test_a_new_file_opened_by_many_at_once_is_one_whole_store_for_all(tmp_path: Path) -> None:
+    failures: list[BaseException] = []
+
+    def open_it(path: Path, gate: threading.Barrier) -> None:
+        try:
+            gate.wait(30)
+            with TraceStore(path) as store:
+                store.runs()
+        except BaseException as error:
+            failures.append(error)
+
+    for round_number in range(40):
+        gate = threading.Barrier(8)
+        arguments = (tmp_path / f"{round_number}.db", gate)
+        threads = [threading.Thread(target=open_it, args=arguments) for _ in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert failures == []
+
+
 WRITER = """
 import sys
 from harness_kit.store import TraceStore
