@@ -235,7 +235,7 @@ def _claimed(
     try:
         store.record_decision(
             "use",
-            proposal.run_id,
+            proposal.run_id or "-",
             {"nonce": approval.nonce, "commit": commit_key, "proposal": proposal.summary()},
             time=approval.time,
             unique=unique,

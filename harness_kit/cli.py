@@ -1,4 +1,4 @@
-"""The commands: `harness-kit reproduce | trace | reset | glossary | doctor`.
+"""The commands: `harness-kit reproduce | trace | decisions | reset | glossary | doctor`.
 
 Exit codes: 0 as hoped, 1 something drifted or is wrong with the machine, 2 bad input (one line on stderr).
 """
@@ -7,11 +7,14 @@ import sys
 from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from harness_kit.errors import HarnessError
+
+if TYPE_CHECKING:
+    from harness_kit.store import TraceStore
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -62,23 +65,64 @@ def reproduce(chapter: str | None, only_check: bool) -> None:
         sys.exit(1)
 
 
-@main.command()
-@click.argument("run_id", metavar="RUN", required=False)
-@click.option("--store", "path", default="runs.db", show_default=True, type=click.Path(path_type=Path),
-              envvar="HARNESS_KIT_STORE", help="The trace store.")  # fmt: skip
-@plain_errors
-def trace(run_id: str | None, path: Path) -> None:
-    """Show one stored run, a line a step; without RUN, list the runs."""
+store_option = click.option(
+    "--store", "path", default="runs.db", show_default=True, type=click.Path(path_type=Path),
+    envvar="HARNESS_KIT_STORE", help="The trace store.",
+)  # fmt: skip
+
+
+def existing_store(path: Path) -> "TraceStore":
+    """Open a store that is there; reading must not make an empty one."""
     from harness_kit.errors import InputError
     from harness_kit.store import TraceStore
-    from harness_kit.views import run_line, trace_lines
 
     if not path.is_file():
         raise InputError(f"there is no store at {str(path)!r}; name one with --store or HARNESS_KIT_STORE")
-    with TraceStore(path) as store:
+    return TraceStore(path)
+
+
+@main.command()
+@click.argument("run_id", metavar="RUN", required=False)
+@store_option
+@plain_errors
+def trace(run_id: str | None, path: Path) -> None:
+    """Show one stored run, a line a step; without RUN, list the runs."""
+    from harness_kit.views import run_line, trace_lines
+
+    with existing_store(path) as store:
         lines = [run_line(row) for row in store.runs()] if run_id is None else trace_lines(store, run_id)
         for line in lines:
             say(line)
+
+
+@main.group()
+def decisions() -> None:
+    """The chain of decisions: who answered what, and whether the chain is whole."""
+
+
+@decisions.command("list")
+@store_option
+@plain_errors
+def list_decisions(path: Path) -> None:
+    """List the decisions, a line each."""
+    from harness_kit.views import decision_line
+
+    with existing_store(path) as store:
+        for link in store.decisions():
+            say(decision_line(link))
+
+
+@decisions.command()
+@store_option
+@plain_errors
+def verify(path: Path) -> None:
+    """Walk the chain and explain its first broken link (exit 1 if there is one)."""
+    with existing_store(path) as store:
+        report = store.verify_decisions()
+    if not report.ok:
+        say(f"broken ({report.fault}): {report.message}")
+        sys.exit(1)
+    say(f"whole: {report.length} decisions")
 
 
 @main.command()

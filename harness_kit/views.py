@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Any
 
 from harness_kit.canonical import dumps
+from harness_kit.chain import Link
 from harness_kit.labels import Word, label
 from harness_kit.records import RunRecord
 from harness_kit.store import TraceStore
@@ -48,6 +49,24 @@ def trace_lines(store: TraceStore, run_id: str) -> list[str]:
             f"{label(Word.SPENT)} {row['spent']} {label(Word.UNITS)} {detail}"
         )
     return lines
+
+
+def decision_line(link: Link) -> str:
+    """Return one line: which row, what was decided by whom, and the beginning of its hash."""
+    approval = link.body.get("approval", {})
+    said = [approval[name] for name in ("decision", "approver", "reason") if approval.get(name)]
+    by = link.body.get("by")
+    return " ".join(
+        [
+            str(link.seq),
+            link.time,
+            link.kind,
+            link.run_id,
+            *([by] if by else []),
+            " / ".join(said),
+            link.hash[:12],
+        ]
+    ).replace("  ", " ")
 
 
 def run_line(run: RunRecord) -> str:

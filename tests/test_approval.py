@@ -142,6 +142,14 @@ def test_an_approval_serves_once(ws: Workspace, with_store: bool) -> None:
         assert not any((ws.root / name).exists() for name in FILES)
 
 
+def test_a_proposal_outside_a_run_can_be_claimed_in_a_store_too(ws: Workspace) -> None:
+    with TraceStore(":memory:") as store:
+        proposal = Proposal.for_files(ws, purpose="보고서 저장", files={"report.md": "x"}, cost=0)
+        answer = approved(proposal)
+        assert commit(ws, proposal, answer, store=store).status is CommitStatus.SAVED
+        assert [link.kind for link in store.decisions()] == ["use"]
+
+
 def test_one_nonce_serves_one_proposal_only(ws: Workspace) -> None:
     with TraceStore(":memory:") as store:
         first = proposal_for(ws, {"report.md": "하나\n"})

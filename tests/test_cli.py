@@ -1,11 +1,13 @@
 """The commands: what they print to the byte, and what they exit with."""
 
+import sqlite3
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
 from harness_kit import cli, reproduce
+from harness_kit.codes import Decision
 from harness_kit.labels import LABELS
 from harness_kit.resources import data_path
 from harness_kit.scenarios import CHAPTERS, approval_gate
@@ -78,6 +80,22 @@ def test_trace_shows_a_run_a_line_a_step(tmp_path: Path) -> None:
     assert printed.decode().splitlines() == lines[:1]
     code, _, error = call("trace", "demos", "--store", str(path))
     assert code == 2 and "demo" in error
+
+
+def test_decisions_are_listed_and_a_broken_chain_is_explained(tmp_path: Path) -> None:
+    path = tmp_path / "runs.db"
+    with TraceStore(path) as store:
+        approval_gate.run(store=store, run_id="demo", approval=Decision.REJECTED)
+    code, printed, _ = call("decisions", "list", "--store", str(path))
+    lines = printed.decode().splitlines()
+    assert code == 0 and [line.split()[2] for line in lines] == ["answer", "use", "answer", "answer", "use"]
+    assert "rejected / 운영 담당자" in lines[2]
+    assert call("decisions", "verify", "--store", str(path))[:2] == (0, b"whole: 5 decisions\n")
+    with sqlite3.connect(path) as db:
+        db.execute("UPDATE decisions SET body = replace(body, 'rejected', 'approved') WHERE seq = 3")
+    db.close()
+    code, printed, _ = call("decisions", "verify", "--store", str(path))
+    assert code == 1 and printed.decode().startswith("broken (edited): row 3")
 
 
 def test_glossary_has_a_line_a_code() -> None:

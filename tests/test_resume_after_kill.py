@@ -1,6 +1,5 @@
 """A run that waits for approval outlives its process; what was approved is written once."""
 
-import os
 import signal
 import subprocess
 import sys
@@ -96,7 +95,7 @@ def test_pause_kill_resume_approve_writes_once(tmp_path: Path) -> None:
         assert again.finished and again.reason is StopReason.COMPLETED
         after = report.stat()
         assert (after.st_ino, after.st_mtime_ns) == (written.st_ino, written.st_mtime_ns), "written again"
-        assert len([link for link in store.decisions(kind="use")]) == 3
+        assert len(store.decisions(kind="use")) == 3
         assert budget.spent == 6 and store.count_events("r") == 18
 
 
@@ -123,4 +122,4 @@ def test_a_kill_at_any_point_ends_in_the_same_report_units_and_one_write(tmp_pat
             uses = [link.body["proposal"]["number"] for link in store.decisions(kind="use")]
             assert uses == [1, 2, 3], "each approval is used once"
             assert store.verify_decisions().ok
-        assert not [name for name in os.listdir(folder / "work" / ".harness_kit") if name.startswith("txn")]
+        assert not list((folder / "work" / ".harness_kit").glob("txn*"))

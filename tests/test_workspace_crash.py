@@ -1,7 +1,6 @@
 """A commit of five files, killed for real at every point: afterwards all files are old or all are new."""
 
 import json
-import os
 import random
 import signal
 import subprocess
@@ -92,7 +91,7 @@ def assert_whole(work: Path, killed_at: str) -> str:
         assert workspace.replaced(KEY) is None
     else:
         assert workspace.replaced(KEY) is not None, "written, and not marked as done"
-    assert not [name for name in os.listdir(work / ".harness_kit") if name.startswith("txn")]
+    assert not list((work / ".harness_kit").glob("txn*"))
     again = workspace.replace(NEW, base=base(), key=KEY)
     assert again.already == (found == NEW) and contents(work) == NEW
     return "new" if found == NEW else "old"
