@@ -10,40 +10,27 @@ are not recorded, the kernel runs in a clean environment, and what cannot be the
 
 import argparse
 import asyncio
-import hashlib
 import os
 import re
 import sys
 import tempfile
-from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
-import jupytext
 import nbformat
 from jupyter_client.kernelspec import KernelSpecManager
 from jupyter_client.manager import AsyncKernelManager
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 
+from harness_kit.errors import InputError
+from harness_kit.lessons import from_source, render
+
 HERE = Path(__file__).resolve().parent
 MAX_LINES = 12
 """Lines of a code cell; what is longer belongs into the package."""
 CELL_SECONDS = 60
 """A cell that takes longer fails, here as under nbval."""
-METADATA: dict[str, Any] = {
-    "kernelspec": {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"},
-    # Without a version, which would change with every Python that builds.
-    "language_info": {
-        "codemirror_mode": {"name": "ipython", "version": 3},
-        "file_extension": ".py",
-        "mimetype": "text/x-python",
-        "name": "python",
-        "nbconvert_exporter": "python",
-        "pygments_lexer": "ipython3",
-    },
-}
 KEPT_VARIABLES = ("PATH", "HOME", "SYSTEMROOT", "USERPROFILE", "APPDATA", "TEMP", "TMP", "LD_LIBRARY_PATH")
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 
@@ -62,14 +49,9 @@ class BuildError(Exception):
 def read(source: Path) -> nbformat.NotebookNode:
     """Return the notebook of a percent script, without outputs; `BuildError` where a rule is broken."""
     try:
-        notebook = jupytext.reads(source.read_text(encoding="utf-8"), fmt="py:percent")
-    except UnicodeDecodeError as error:
-        raise BuildError(f"{source.name}: not UTF-8 at byte {error.start}; save it as UTF-8") from error
-    if not notebook.cells:
-        raise BuildError(f"{source.name}: no cells; start each with a line '# %%' or '# %% [markdown]'")
-    notebook.metadata = nbformat.from_dict(METADATA)
-    notebook.nbformat, notebook.nbformat_minor = 4, 5
-    seen: Counter[str] = Counter()
+        notebook = from_source(source)
+    except InputError as error:
+        raise BuildError(str(error)) from error
     for number, cell in enumerate(notebook.cells, start=1):
         lines = cell.source.count("\n") + 1
         if cell.cell_type == "code" and lines > MAX_LINES:
@@ -82,9 +64,6 @@ def read(source: Path) -> nbformat.NotebookNode:
                 f"{_where(source.stem, number, cell)}: ends with ';', which nbval does not honour; "
                 "assign the value to a name instead"
             )
-        digest = hashlib.sha256(f"{cell.cell_type}\n{cell.source}".encode()).hexdigest()[:12]
-        seen[digest] += 1
-        cell.id = digest if seen[digest] == 1 else f"{digest}-{seen[digest]}"
     return notebook
 
 
@@ -173,12 +152,6 @@ def _short(error: Exception) -> str:
     if isinstance(error, CellTimeoutError):
         return f"took longer than {CELL_SECONDS} seconds"
     return "the kernel died; run the cell in JupyterLab to see why"
-
-
-def render(notebook: nbformat.NotebookNode) -> str:
-    """Return the file's text: valid nbformat 4.5, keys sorted, Hangul as it is, one newline at the end."""
-    nbformat.validate(notebook)
-    return str(nbformat.writes(notebook)).rstrip("\n") + "\n"
 
 
 def build(source: Path, folder: Path) -> nbformat.NotebookNode:
