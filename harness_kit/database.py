@@ -209,10 +209,9 @@ def _check_file(path: Path) -> None:
     wal = path.with_name(path.name + "-wal")
     has_log = wal.exists() and wal.stat().st_size > 0
     if not head:
-        # Looked at again, since another process may have been making it just now.
-        if (
-            has_log and not path.stat().st_size
-        ):  # SQLite would throw the log away, and with it what nobody has copied yet
+        # SQLite would throw the log away, and with it what nobody has copied yet. The size is looked at
+        # again, since another process may have been making the store just now.
+        if has_log and not path.stat().st_size:
             raise _damaged(str(path), "empty, while a log stands beside it")
         return
     if len(head) < 100 or not head.startswith(_MAGIC):

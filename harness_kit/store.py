@@ -148,17 +148,15 @@ class TraceStore:
     def _event_rows(
         self, db: "sqlite3.Connection", events: list[Event]
     ) -> Iterator[tuple[int, int, str, str, str]]:
-        ends: dict[str, tuple[int, int]] = {}
         run_id: str | None = None
         key = last = 0
         for event in events:
             if not isinstance(event, Event):
                 raise InputError(f"cannot store {str(event)[:80]!r} as an event; expected Event")
             if event.run_id != run_id:
-                if run_id is not None:
-                    ends[run_id] = key, last
+                # What was yielded before is in the table already, where a run that turns up again is seen.
                 run_id = event.run_id
-                key, last = ends.get(run_id) or self._position(db, run_id)
+                key, last = self._position(db, run_id)
             if event.seq != last + 1:
                 what = "a repeat" if event.seq <= last else "a gap"
                 raise SequenceError(

@@ -285,7 +285,6 @@ def test_a_transaction_keeps_all_or_nothing(store: TraceStore) -> None:
 def test_a_snapshot_reads_one_moment_and_refuses_writes(path: Path, store: TraceStore) -> None:
     with TraceStore(path) as other:
         with store.snapshot():
-            assert store.count_events() == 0
             other.append([event("a", 1)])
             assert (store.count_events(), other.count_events()) == (0, 1)
             with pytest.raises(StoreError, match="a snapshot is for reading"):
@@ -586,8 +585,11 @@ def in_a_child(act: Any) -> int:
 
 @needs_fork
 def test_a_forked_child_opens_its_own_connection_even_while_a_thread_holds_the_parents(
-    store: TraceStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.chdir(tmp_path)
+    store = TraceStore("runs.db")
+    store.open_run("a", started=NINE)
     held, go_on = threading.Event(), threading.Event()
 
     def hold() -> None:
@@ -600,7 +602,7 @@ def test_a_forked_child_opens_its_own_connection_even_while_a_thread_holds_the_p
     held.wait(30)
 
     def write() -> None:
-        os.chdir(tmp_path.parent)
+        os.chdir(tmp_path.parent)  # the path was relative, and still means the same file
         store.append([event("a", 1, who="child")])
 
     code = in_a_child(write)
@@ -609,19 +611,31 @@ def test_a_forked_child_opens_its_own_connection_even_while_a_thread_holds_the_p
     assert code == 0
     store.append([event("a", 2, who="parent")])
     assert [event.data["who"] for event in store.events("a")] == ["child", "parent"]
+    store.close()
 
 
 @needs_fork
 def test_a_child_forked_inside_a_transaction_cannot_end_it(store: TraceStore) -> None:
-    with store.transaction():
-        store.append([event("a", 1)])
-        child = os.fork()
-        if child:
-            assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
-            store.append([event("a", 2)])
-    if not child:
-        os._exit(0)
-    assert store.count_events("a") == 2
+    child = -1
+
+    def fork_and_fail() -> None:
+        nonlocal child
+        with store.transaction():
+            store.append([event("a", 1)])
+            child = os.fork()
+            if child:
+                assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+                raise KeyError
+
+    try:
+        with pytest.raises(KeyError):
+            fork_and_fail()
+    finally:
+        if not child:
+            os._exit(0)
+    with TraceStore(store.path) as other:
+        assert other.count_events() == 0
+    assert store.append([event("a", 1)]) == 1
 
 
 @needs_fork
