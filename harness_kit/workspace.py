@@ -67,7 +67,7 @@ class Workspace:
         inner = Workspace(self.root, readable=readable, writable=writable)
         more = sorted((inner.readable - self.readable - self.writable) | (inner.writable - self.writable))
         if more:
-            raise ConfinementError(f"{more[0]!r} is beyond what this workspace may touch; allow it there first")
+            raise ConfinementError(f"{more[0]!r} is beyond what this workspace may touch; allow it first")
         if inner._identity != self._identity:
             raise ConfinementError(f"{str(self.root)!r} is not the folder that it was; make a new workspace")
         inner._descriptors, inner._at, inner.lock_timeout = self._descriptors, self._at, self.lock_timeout

@@ -81,9 +81,10 @@ os.kill(os.getpid(), signal.SIGKILL)
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="this system has no SIGKILL")
 @pytest.mark.parametrize("moment", ["reserved", "started"])
-def test_a_crash_between_reserve_and_settle_is_unknown_until_somebody_says(tmp_path: Path, moment: str) -> None:
+def test_a_crash_between_reserve_and_settle_is_unknown_until_said(tmp_path: Path, moment: str) -> None:
     path = tmp_path / "runs.db"
-    done = subprocess.run([sys.executable, "-c", DIES, str(path), moment], capture_output=True, text=True, check=False)
+    command = [sys.executable, "-c", DIES, str(path), moment]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (-signal.SIGKILL, "held\n"), done.stderr
     with TraceStore(path) as store:
         budget = Budget(10, store=store, name="shared")
@@ -97,7 +98,8 @@ def test_a_crash_between_reserve_and_settle_is_unknown_until_somebody_says(tmp_p
             budget.release(alive.id, reason="it is mine")
         budget.release(row.id, reason="the provider's log shows no call")
         assert (budget.left, budget.unknown()) == (8, [])
-        assert [r.note for r in budget.rows() if r.state is SpendState.RELEASED] == ["the provider's log shows no call"]
+        notes = [row.note for row in budget.rows() if row.state is SpendState.RELEASED]
+        assert notes == ["the provider's log shows no call"]
 
 
 def test_a_forked_child_uses_the_store_with_a_connection_of_its_own(tmp_path: Path) -> None:
