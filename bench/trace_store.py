@@ -114,7 +114,8 @@ def compared(name: str, ours: Callable[[int], float], plain: Callable[[int], flo
     pairs = [(ours(count), plain(count)) for _ in range(rounds)]
     mine, theirs = (min(side) for side in zip(*pairs, strict=True))
     ratio = mine / theirs
-    told = f"{count / mine:,.0f} events/s, {mine / count * 1e6:.2f} µs an event (plain {theirs / count * 1e6:.2f})"
+    each, plainly = mine / count * 1e6, theirs / count * 1e6
+    told = f"{count / mine:,.0f} events/s, {each:.2f} µs an event (plain {plainly:.2f})"
     return judged(f"{name}, {count:,} events", told, ratio, bound)
 
 
