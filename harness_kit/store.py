@@ -103,13 +103,15 @@ class TraceStore:
         fields = {"system": system, "version": version, "data": {} if data is None else data}
         row = (checked_name(run_id, "run id"), *run_values(fields), started)
         with self.transaction() as db:
-            if db.execute("SELECT 1 FROM runs WHERE run_id = ?", (run_id,)).fetchone():
+            added = db.execute(
+                "INSERT INTO runs (run_id, system, version, data, started) VALUES (?, ?, ?, ?, ?) "
+                "ON CONFLICT (run_id) DO NOTHING",
+                row,
+            )
+            if not added.rowcount:
                 raise DuplicateRunError(
                     f"run {run_id!r} is in the store already; pick another id, or resume it"
                 )
-            db.execute(
-                "INSERT INTO runs (run_id, system, version, data, started) VALUES (?, ?, ?, ?, ?)", row
-            )
 
     def update_run(self, run_id: str, **fields: Any) -> None:
         """Change what is known of a run: status, reason, passed, review, committed, cost, limit, ended,
@@ -163,7 +165,9 @@ class TraceStore:
                     f"run {run_id!r}: event {event.seq!r} is {what} after {last}; expected {last + 1}"
                 )
             last += 1
-            yield key, last, event.time, event.stage, canonical.text(dict(event.data))
+            # An event's data is a read-only view of a dict: its own copy() is far faster than dict().
+            data = event.data.copy()  # type: ignore[attr-defined]
+            yield key, last, event.time, event.stage, canonical.text(data)
 
     def events(self, run_id: str) -> list[Event]:
         """Return a run's events in order."""
