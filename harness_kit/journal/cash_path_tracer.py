@@ -11,7 +11,6 @@ portion never comes back to a link line that it has passed, so a circle ends ope
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from datetime import date
 from itertools import accumulate, islice
 from typing import NamedTuple
@@ -25,6 +24,7 @@ MAX_PORTIONS = 64
 """Portions kept apart in one voucher; beyond them those of one kind go under the first one's path."""
 
 VoucherKey = tuple[date, str, str]
+"""Posting date, voucher id, currency."""
 
 
 class Portion(NamedTuple):
@@ -38,15 +38,7 @@ class Portion(NamedTuple):
     """Row ids after the line itself."""
 
 
-@dataclass(kw_only=True)
-class _Voucher:
-    """The lines of one voucher in one currency, in order of row id."""
-
-    noncash: list[Row]
-    direct: dict[str, int]
-    """Row id → share of the voucher's cash, in minor units; rows without one are absent."""
-    cash_line: str
-    """Row id of the first cash line on the side of the net."""
+_NOTHING: dict[str, list[Portion]] = {}
 
 
 def trace(rows: Iterable[Row], config: Config) -> Trace:
@@ -78,12 +70,21 @@ class _Tracer:
         ordered = sorted(rows, key=lambda row: row.row_id)
         cash, targets, self._links = frozenset(config.cash), frozenset(config.targets), frozenset(config.links)
         self._hops = config.max_hops
-        self.targets = [row for row in ordered if row.account_code in targets]
+        self.targets: list[Row] = []
+        links: list[Row] = []
         grouped: dict[VoucherKey, list[Row]] = defaultdict(list)
         for row in ordered:
             grouped[_key(row)].append(row)
-        self._vouchers = {key: _voucher(lines, cash) for key, lines in grouped.items()}
-        links = [row for row in ordered if row.amount and row.account_code in self._links]
+            if row.account_code in targets:
+                self.targets.append(row)
+            elif row.account_code in self._links and row.amount:
+                links.append(row)
+        self._against: dict[VoucherKey, list[Row]] = {}
+        self._cash: dict[str, tuple[int, str]] = {}
+        for key, lines in grouped.items():
+            self._against[key] = [row for row in lines if row.amount and row.account_code not in cash]
+            if len(self._against[key]) < len(lines):
+                self._cash.update(_direct(lines, cash))
         # What became cash in its own voucher waits for no settlement.
         originals = [row for row in links if self._direct(row) < abs(row.amount)]
         self._settlements: Settlements = settle(originals, links, config.window_days)
@@ -100,13 +101,13 @@ class _Tracer:
         return self._reached(row, self._hops)
 
     def _direct(self, row: Row) -> int:
-        return self._vouchers[_key(row)].direct.get(row.row_id, 0)
+        return self._cash[row.row_id][0] if row.row_id in self._cash else 0
 
     def _reached(self, row: Row, hops: int) -> list[Portion]:
         portions = []
-        if direct := self._direct(row):
-            path = (self._vouchers[_key(row)].cash_line,)
-            portions.append(Portion(direct, RowClass.CASH, Reason.DIRECT, path))
+        if row.row_id in self._cash:
+            amount, cash_line = self._cash[row.row_id]
+            portions.append(Portion(amount, RowClass.CASH, Reason.DIRECT, (cash_line,)))
         if hops:
             portions += self._shares(_key(row), row.amount > 0, hops).get(row.row_id, [])
         return portions
@@ -115,10 +116,10 @@ class _Tracer:
         """What the voucher's link lines bring to each of its non-cash lines of the given sign."""
         memo = (key, positive, hops)
         if memo not in self._shared:
-            against = [row for row in self._vouchers[key].noncash if row.amount]
+            against = self._against[key]
             links = [row for row in against if (row.amount < 0) == positive and row.account_code in self._links]
-            lines = [row for row in against if (row.amount > 0) == positive] if links else []
-            self._shared[memo] = self._share_out(links, lines, hops)
+            lines = [row for row in against if (row.amount > 0) == positive]
+            self._shared[memo] = self._share_out(links, lines, hops) if links else _NOTHING
         return self._shared[memo]
 
     def _share_out(self, links: Sequence[Row], lines: Sequence[Row], hops: int) -> dict[str, list[Portion]]:
@@ -176,17 +177,16 @@ class _Tracer:
         return any(before[end] > before[start] for start, end in undecided.stretches)
 
 
-def _voucher(lines: list[Row], cash: frozenset[str]) -> _Voucher:
-    noncash = [row for row in lines if row.account_code not in cash]
+def _direct(lines: Sequence[Row], cash: frozenset[str]) -> dict[str, tuple[int, str]]:
+    """Row id → its share of the voucher's cash, and the first cash line on the side of the net."""
     moved = [row for row in lines if row.account_code in cash]
     net = sum(row.amount for row in moved)
     # Lines on the net's own side, fees for instance, never became cash.
-    became = [row for row in noncash if row.amount * net < 0]
+    became = [row for row in lines if row.amount * net < 0 and row.account_code not in cash]
     amounts = [abs(row.amount) for row in became]
     parts = apportion(min(abs(net), sum(amounts)), amounts)
-    direct = {row.row_id: part for row, part in zip(became, parts, strict=True) if part}
     first = next((row.row_id for row in moved if row.amount * net > 0), "")
-    return _Voucher(noncash=noncash, direct=direct, cash_line=first)
+    return {row.row_id: (part, first) for row, part in zip(became, parts, strict=True) if part}
 
 
 def _whole(portions: Iterable[Portion], amount: int) -> list[Portion]:

@@ -58,7 +58,10 @@ def examine(table: Table, rows: Sequence[Row], config: Config) -> tuple[Finding,
 
 def duplicate_ids(rows: Sequence[Row]) -> tuple[str, ...]:
     """Return the row ids that stand more than once, sorted."""
-    return tuple(sorted(row_id for row_id, times in Counter(row.row_id for row in rows).items() if times > 1))
+    ids = [row.row_id for row in rows]
+    if len(set(ids)) == len(ids):
+        return ()
+    return tuple(sorted(row_id for row_id, times in Counter(ids).items() if times > 1))
 
 
 def _duplicates(rows: Sequence[Row]) -> list[Finding]:

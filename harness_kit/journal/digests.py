@@ -9,6 +9,7 @@ from datetime import date
 
 from harness_kit.canonical import fingerprint
 from harness_kit.journal.config import Config
+from harness_kit.journal.quiet import quiet
 from harness_kit.journal.rows import Allocation, Row, sorted_allocations
 
 Plain = str | int | None | list[str]
@@ -18,6 +19,7 @@ _ROW = Row.__slots__
 _ALLOCATION = Allocation.__slots__
 
 
+@quiet()
 def result_digest(rows: Iterable[Row], config: Config, allocations: Iterable[Allocation]) -> str:
     """Return the SHA-256 of rows (by id), config and allocations in canonical JSON."""
     ordered = sorted(rows, key=lambda row: row.row_id)

@@ -11,6 +11,7 @@ from enum import StrEnum
 
 from harness_kit.journal.config import Config
 from harness_kit.journal.parsing import parse_rows
+from harness_kit.journal.quiet import quiet
 from harness_kit.journal.reading import Table
 from harness_kit.journal.rows import Allocation, Classification, Row, RowClass, Stage
 
@@ -73,6 +74,7 @@ class Report:
         return next((result.owner for result in self.results if not result.passed), None)
 
 
+@quiet()
 def check(table: Table, config: Config, classification: Classification) -> Report:
     """Hold `classification` against the raw `table`; `RefusedError` where the table cannot be read."""
     rows = parse_rows(table, units=frozenset(config.units))

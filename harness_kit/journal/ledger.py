@@ -5,10 +5,12 @@ from collections.abc import Sequence
 from harness_kit.errors import InputError
 from harness_kit.journal.config import Config
 from harness_kit.journal.context import duplicate_ids
+from harness_kit.journal.quiet import quiet
 from harness_kit.journal.rows import Classification, Row, sorted_allocations
 from harness_kit.journal.skills import Skills, packaged
 
 
+@quiet()
 def classify(rows: Sequence[Row], config: Config, skills: Skills | None = None) -> Classification:
     """Allocate the |amount| of every target row; `InputError` where the config or the row ids forbid it.
 

@@ -17,6 +17,7 @@ from harness_kit.errors import InputError
 from harness_kit.journal.columns import SIDES, fold
 from harness_kit.journal.fields import clean, identifier, parse_date
 from harness_kit.journal.money import exponent, parse_amount
+from harness_kit.journal.quiet import quiet
 from harness_kit.journal.reading import Refusal, RefusedError, Table
 from harness_kit.journal.rows import Row
 
@@ -29,6 +30,7 @@ class _CellError(Exception):
         self.field, self.text, self.remedy = field, text, remedy
 
 
+@quiet()
 def parse_rows(table: Table, *, units: AbstractSet[str] = frozenset()) -> tuple[Row, ...]:
     """Return the typed rows in order of row id; `RefusedError` with the first faulty cell of every line.
 

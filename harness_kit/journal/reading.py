@@ -17,6 +17,7 @@ from pathlib import Path
 from harness_kit.errors import InputError
 from harness_kit.journal.columns import FIELDS, ColumnMap, fold, map_columns
 from harness_kit.journal.fields import clean
+from harness_kit.journal.quiet import quiet
 
 HEADER_WITHIN = 20
 """Lines in which the header must stand; exports put titles above it."""
@@ -76,6 +77,7 @@ class Table:
     lines: tuple[Line, ...]
 
 
+@quiet()
 def read(path: str | Path, *, columns: Mapping[str, str] | None = None, sheet: str | None = None) -> Table:
     """Read a .csv, .tsv, .txt or .xlsx file; see `read_csv` and `sheets.read_xlsx`."""
     file = Path(path)
@@ -196,6 +198,7 @@ def _holds(header: Sequence[str], columns: Mapping[str, str] | None) -> bool:
     return bool(columns) and any(fold(name) in names for name in columns or {})
 
 
+@quiet()
 def table_from_records(records: Iterable[Mapping[str, str]], *, file: str = "records") -> Table:
     """Make a table of mappings from field names (or known headers) to text, as a notebook cell holds them."""
     listed = list(records)

@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date
 from enum import StrEnum
-from typing import NamedTuple
 
 
 class RowClass(StrEnum):
@@ -74,11 +73,8 @@ LABELS: dict[StrEnum, tuple[str, str]] = {
 """Korean and English word of each code."""
 
 
-class VoucherKey(NamedTuple):
-    """What names a voucher: numbers restart daily in Korean systems, so the date belongs to it."""
-
-    posting_date: date
-    voucher_id: str
+VoucherKey = tuple[date, str]
+"""Posting date and voucher id: numbers restart daily in Korean systems, so the date belongs to the name."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -114,7 +110,7 @@ class Row:
 
     @property
     def voucher(self) -> VoucherKey:
-        return VoucherKey(self.posting_date, self.voucher_id)
+        return (self.posting_date, self.voucher_id)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -13,6 +13,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, timedelta
+from functools import cached_property
 
 from harness_kit.journal.rows import Reason, Row
 from harness_kit.journal.timeline import Stretches, Timeline, count
@@ -46,10 +47,29 @@ class Settlements:
 class _Group:
     """Originals of one sign and the settlers opposite to them, under one key, with their windows."""
 
-    def __init__(self, originals: Iterable[Row], settlers: Iterable[Row], window_days: int | None) -> None:
-        self.originals = Timeline(originals)
-        self.settlers = Timeline(settlers)
+    def __init__(self, originals: list[Row], settlers: list[Row], window_days: int | None) -> None:
+        self._single = (originals[0], settlers[0]) if len(originals) == len(settlers) == 1 else None
+        self._rows = (originals, settlers)
         self._window = None if window_days is None else timedelta(days=window_days)
+
+    def only_pair(self) -> tuple[Row, Row] | tuple[()] | None:
+        """The one original and its one settler, () where they cannot be a pair, None where there are more.
+
+        Most groups are like this, and need no timelines.
+        """
+        if self._single is None:
+            return None
+        original, settler = self._single
+        fits = self._window is None or timedelta() <= settler.posting_date - original.posting_date <= self._window
+        return self._single if fits and original.voucher != settler.voucher else ()
+
+    @cached_property
+    def originals(self) -> Timeline:
+        return Timeline(self._rows[0])
+
+    @cached_property
+    def settlers(self) -> Timeline:
+        return Timeline(self._rows[1])
 
     def candidates(self, original: Row) -> Stretches:
         day = original.posting_date
@@ -78,19 +98,19 @@ def settle(originals: Sequence[Row], settlers: Sequence[Row], window_days: int) 
 def _groups(
     originals: Iterable[Row],
     settlers: Iterable[Row],
-    key: Callable[[Row], Key | None],
+    key: Callable[[Row], object],
     window_days: int | None,
 ) -> dict[Key, _Group]:
-    """Group by account, unit, currency, sign of the original, and `key`; None leaves a row out."""
-    sides: dict[Key, tuple[list[Row], list[Row]]] = defaultdict(lambda: ([], []))
-    for side, rows in enumerate((originals, settlers)):
-        for row in rows:
-            own = key(row)
-            if own is not None:
-                of_credit = (row.amount < 0) != bool(side)
-                common = (row.account_code, row.business_unit, row.currency, of_credit)
-                sides[(*common, *own)][side].append(row)
-    return {name: _Group(*both, window_days) for name, both in sides.items() if both[0] and both[1]}
+    """Group by account, unit, currency, sign of the original, and `key`."""
+    asking: dict[Key, list[Row]] = defaultdict(list)
+    for row in originals:
+        asking[row.account_code, row.business_unit, row.currency, row.amount < 0, key(row)].append(row)
+    answering: dict[Key, list[Row]] = {}
+    for row in settlers:
+        name = (row.account_code, row.business_unit, row.currency, row.amount > 0, key(row))
+        if name in asking:
+            answering.setdefault(name, []).append(row)
+    return {name: _Group(asking[name], rows, window_days) for name, rows in answering.items()}
 
 
 def _by_reference(
@@ -101,9 +121,9 @@ def _by_reference(
     found: Settlements,
     taken: set[str],
 ) -> None:
-    waiting = [row for row in originals if not _is_done(row, found)]
-    free = [row for row in settlers if row.row_id not in taken]
-    groups = _groups(waiting, free, lambda row: (reference(row),) if reference(row) else None, window_days)
+    waiting = [row for row in originals if reference(row) and not _is_done(row, found)]
+    free = [row for row in settlers if reference(row) and row.row_id not in taken]
+    groups = _groups(waiting, free, reference, window_days)
     for group in groups.values():
         covered: dict[str, Reason | None] = {}
         for original in group.originals.rows:
@@ -165,7 +185,7 @@ def _by_party(
     free = [row for row in free if row.row_id not in taken]
     claims: dict[str, int] = defaultdict(int)
     sums: list[tuple[Row, _Group, Stretches, tuple[Row, ...]]] = []
-    for group in _groups(waiting, free, lambda row: (row.counterparty,), window_days).values():
+    for group in _groups(waiting, free, lambda row: row.counterparty, window_days).values():
         for original in group.originals.rows:
             stretches = group.candidates(original)
             if not stretches:
@@ -200,6 +220,12 @@ def _exact(
     contested: set[str] = set()
     groups = _groups(originals, settlers, lambda row: (row.counterparty, abs(row.amount)), window_days)
     for group in groups.values():
+        pair = group.only_pair()
+        if pair is not None:
+            if pair:
+                found.settled[pair[0].row_id] = ((pair[1], abs(pair[0].amount)),)
+                taken.add(pair[1].row_id)
+            continue
         for original in group.originals.rows:
             stretches = group.candidates(original)
             if not stretches:

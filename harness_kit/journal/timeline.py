@@ -18,9 +18,13 @@ Stretches = tuple[tuple[int, int], ...]
 class Timeline:
     """Rows in order of day, voucher and row id."""
 
+    __slots__ = ("_keys", "rows")
+
     def __init__(self, rows: Iterable[Row]) -> None:
-        self.rows = sorted(rows, key=lambda row: (row.posting_date, row.voucher_id, row.row_id))
-        self._keys: list[tuple[date, str]] = [row.voucher for row in self.rows]
+        self.rows = list(rows)
+        if len(self.rows) > 1:
+            self.rows.sort(key=lambda row: (row.posting_date, row.voucher_id, row.row_id))
+        self._keys = [row.voucher for row in self.rows]
 
     def between(self, first: date, last: date, other_than: VoucherKey) -> Stretches:
         """Places of the rows posted from `first` to `last`, both included, outside `other_than`."""
