@@ -73,8 +73,12 @@ class _Tracer:
         self.targets: list[Row] = []
         links: list[Row] = []
         grouped: dict[VoucherKey, list[Row]] = defaultdict(list)
+        key, lines = None, list[Row]()
         for row in ordered:
-            grouped[_key(row)].append(row)
+            # Lines of a voucher mostly stand together; a look-up for each of them would be most of this loop.
+            if key != (key := _key(row)):
+                lines = grouped[key]
+            lines.append(row)
             if row.account_code in targets:
                 self.targets.append(row)
             elif row.account_code in self._links and row.amount:

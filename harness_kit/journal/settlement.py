@@ -88,29 +88,32 @@ def settle(originals: Sequence[Row], settlers: Sequence[Row], window_days: int) 
     `window_days` bounds the days from an original to its settler, except under `clearing_ref`.
     """
     found = Settlements()
-    taken: set[str] = set()
-    _by_reference(originals, settlers, lambda row: row.clearing_ref, None, found, taken)
-    _by_reference(originals, settlers, lambda row: row.assignment, window_days, found, taken)
-    _by_party(originals, settlers, window_days, found, taken)
+    kinds: dict[Key, tuple[list[Row], list[Row]]] = defaultdict(lambda: ([], []))
+    for side, rows in enumerate((originals, settlers)):
+        for row in rows:
+            of_credit = (row.amount < 0) != bool(side)
+            kinds[row.account_code, row.business_unit, row.currency, of_credit][side].append(row)
+    for waiting, free in kinds.values():
+        taken: set[str] = set()
+        _by_reference(waiting, free, lambda row: row.clearing_ref, None, found, taken)
+        _by_reference(waiting, free, lambda row: row.assignment, window_days, found, taken)
+        _by_party(waiting, free, window_days, found, taken)
     return found
 
 
 def _groups(
-    originals: Iterable[Row],
-    settlers: Iterable[Row],
-    key: Callable[[Row], object],
-    window_days: int | None,
-) -> dict[Key, _Group]:
-    """Group by account, unit, currency, sign of the original, and `key`."""
-    asking: dict[Key, list[Row]] = defaultdict(list)
+    originals: Iterable[Row], settlers: Iterable[Row], key: Callable[[Row], object], window_days: int | None
+) -> list[_Group]:
+    """Rows of one account, unit, currency and sign that share `key`, where both sides have some."""
+    asking: dict[object, list[Row]] = defaultdict(list)
     for row in originals:
-        asking[row.account_code, row.business_unit, row.currency, row.amount < 0, key(row)].append(row)
-    answering: dict[Key, list[Row]] = {}
+        asking[key(row)].append(row)
+    answering: dict[object, list[Row]] = {}
     for row in settlers:
-        name = (row.account_code, row.business_unit, row.currency, row.amount > 0, key(row))
+        name = key(row)
         if name in asking:
             answering.setdefault(name, []).append(row)
-    return {name: _Group(asking[name], rows, window_days) for name, rows in answering.items()}
+    return [_Group(asking[name], rows, window_days) for name, rows in answering.items()]
 
 
 def _by_reference(
@@ -121,10 +124,9 @@ def _by_reference(
     found: Settlements,
     taken: set[str],
 ) -> None:
-    waiting = [row for row in originals if reference(row) and not _is_done(row, found)]
     free = [row for row in settlers if reference(row) and row.row_id not in taken]
-    groups = _groups(waiting, free, reference, window_days)
-    for group in groups.values():
+    waiting = [row for row in originals if reference(row) and not _is_done(row, found)] if free else []
+    for group in _groups(waiting, free, reference, window_days):
         covered: dict[str, Reason | None] = {}
         for original in group.originals.rows:
             stretches = group.candidates(original)
@@ -185,7 +187,7 @@ def _by_party(
     free = [row for row in free if row.row_id not in taken]
     claims: dict[str, int] = defaultdict(int)
     sums: list[tuple[Row, _Group, Stretches, tuple[Row, ...]]] = []
-    for group in _groups(waiting, free, lambda row: row.counterparty, window_days).values():
+    for group in _groups(waiting, free, lambda row: row.counterparty, window_days):
         for original in group.originals.rows:
             stretches = group.candidates(original)
             if not stretches:
@@ -219,7 +221,7 @@ def _exact(
     """Match equal amounts that are unique both ways; return the settlers that more than one could use."""
     contested: set[str] = set()
     groups = _groups(originals, settlers, lambda row: (row.counterparty, abs(row.amount)), window_days)
-    for group in groups.values():
+    for group in groups:
         pair = group.only_pair()
         if pair is not None:
             if pair:
