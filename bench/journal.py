@@ -1,4 +1,4 @@
-"""What classifying a journal costs per row, from 1,000 rows to 200,000: flat within 1.5 times. Exit 1 when over.
+"""What a row of a journal costs, from 1,000 rows to 200,000: flat within 1.5 times. Exit 1 when over.
 
     python bench/journal.py [ROWS ...]
 
@@ -93,8 +93,9 @@ def main() -> int:
             verdict = "ok" if max(flat) <= BOUND and not errors else "OVER"
             failed |= verdict != "ok"
             print(
-                f"{rows:>7} rows: time {time:.1f} x, memory {memory:.2f} x a DictReader pass; per row "
-                f"{flat[0]:.2f} and {flat[1]:.2f} of the smallest, bound {BOUND}; {errors} rows wrong: {verdict}",
+                f"{rows:>7} rows: time {time:.1f} x, memory {memory:.2f} x a DictReader pass; "
+                f"{flat[0]:.2f} and {flat[1]:.2f} of the smallest journal's, bound {BOUND}; "
+                f"{errors} rows wrong: {verdict}",
                 flush=True,
             )
     return int(failed)

@@ -68,7 +68,11 @@ def _key(row: Row) -> VoucherKey:
 class _Tracer:
     def __init__(self, rows: Iterable[Row], config: Config) -> None:
         ordered = sorted(rows, key=lambda row: row.row_id)
-        cash, targets, self._links = frozenset(config.cash), frozenset(config.targets), frozenset(config.links)
+        cash, targets, self._links = (
+            frozenset(config.cash),
+            frozenset(config.targets),
+            frozenset(config.links),
+        )
         self._hops = config.max_hops
         self.targets: list[Row] = []
         links: list[Row] = []
@@ -121,7 +125,9 @@ class _Tracer:
         memo = (key, positive, hops)
         if memo not in self._shared:
             against = self._against[key]
-            links = [row for row in against if (row.amount < 0) == positive and row.account_code in self._links]
+            links = [
+                row for row in against if (row.amount < 0) == positive and row.account_code in self._links
+            ]
             lines = [row for row in against if (row.amount > 0) == positive]
             self._shared[memo] = self._share_out(links, lines, hops) if links else _NOTHING
         return self._shared[memo]
@@ -157,7 +163,11 @@ class _Tracer:
                 if portion.row_class is None or link.row_id in portion.path:
                     portions.append(Portion(portion.amount))
                 else:
-                    portions.append(portion._replace(path=(link.row_id, settler.row_id, *portion.path)))
+                    is_cash = portion.row_class is RowClass.CASH
+                    portions.append(portion._replace(
+                        reason=Reason.INDIRECT if is_cash else portion.reason,
+                        path=(link.row_id, settler.row_id, *portion.path),
+                    ))  # fmt: skip
         return _whole(portions, whole)
 
     def _lend(self, settler: Row, hops: int) -> dict[str, list[Portion]]:

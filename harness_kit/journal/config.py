@@ -146,7 +146,9 @@ class Config:
                 found.append(f"{', '.join(both)} stands in {one} and in {other}; leave it in one of them")
         stray = sorted(set(self.rule_of) - set(self.targets))
         if stray:
-            found.append(f"{', '.join(stray)} has a rule and is no target; add it to targets or drop the rule")
+            found.append(
+                f"{', '.join(stray)} has a rule and is no target; add it to targets or drop the rule"
+            )
         return tuple(found)
 
     def __post_init__(self) -> None:
@@ -190,8 +192,12 @@ def _only(mapping: Mapping[str, Any], known: set[str], where: str) -> None:
 
 def _codes(mapping: Mapping[str, Any], key: str, where: str) -> tuple[str, ...]:
     value = mapping.get(key, [])
-    if not isinstance(value, list | tuple) or not all(isinstance(code, str) and clean(code) for code in value):
-        raise InputError(f"{where}.{key} is {value!r}; expected a list of codes as strings, so that zeros stay")
+    if not isinstance(value, list | tuple) or not all(
+        isinstance(code, str) and clean(code) for code in value
+    ):
+        raise InputError(
+            f"{where}.{key} is {value!r}; expected a list of codes as strings, so that zeros stay"
+        )
     return tuple(sorted({clean(code) for code in value}))
 
 

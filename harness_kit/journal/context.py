@@ -79,9 +79,13 @@ def _unbalanced(rows: Sequence[Row], config: Config) -> list[Finding]:
     open_keys = {key for key, total in sums.items() if total}
     if not open_keys:
         return []
-    shown = _some([f"{key[1]} of {key[0]} is off by {sums[key]} {key[2]}" for key in sorted(open_keys, key=str)])
+    shown = _some(
+        [f"{key[1]} of {key[0]} is off by {sums[key]} {key[2]}" for key in sorted(open_keys, key=str)]
+    )
     blocks = config.mode is Mode.FULL
-    remedy = "; add the missing lines, or set mode = 'extract' if they were left out on purpose" if blocks else ""
+    remedy = (
+        "; add the missing lines, or set mode = 'extract' if they were left out on purpose" if blocks else ""
+    )
     ids = sorted(row.row_id for row in rows if (*row.voucher, row.currency) in open_keys)
     return [Finding(
         code=FindingCode.UNBALANCED_VOUCHER, blocks=blocks, row_ids=tuple(ids),

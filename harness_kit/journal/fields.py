@@ -1,9 +1,9 @@
-"""Cells other than money: identifiers cleaned, dates read, and nothing guessed.
+r"""Cells other than money: identifiers cleaned, dates read, and nothing guessed.
 
-    >>> identifier(" Ｓ０１\u200b "), identifier("N/A"), identifier("0010")
-    ('S01', '', '0010')
-    >>> parse_date("2024년 2월 29일")
-    datetime.date(2024, 2, 29)
+>>> identifier(" Ｓ０１\u200b "), identifier("N/A"), identifier("0010")
+('S01', '', '0010')
+>>> parse_date("2024년 2월 29일")
+datetime.date(2024, 2, 29)
 """
 
 import re
@@ -65,4 +65,6 @@ def parse_date(text: str) -> date:
             return found
     if re.fullmatch(r"[0-9]{5}", plain, re.ASCII) and FIRST_SERIAL <= int(plain) <= LAST_SERIAL:
         return _EPOCH + timedelta(days=int(plain))
-    raise InputError(f"{text!r} is no date; expected 2024-02-29, 20240229, 2024년 2월 29일 or an Excel day number")
+    raise InputError(
+        f"{text!r} is no date; expected 2024-02-29, 20240229, 2024년 2월 29일 or an Excel day number"
+    )

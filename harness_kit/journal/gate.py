@@ -112,7 +112,9 @@ def _conserved(
     def amount(row_id: str) -> int:
         return abs(targets[row_id].amount) if row_id in targets else 0
 
-    bad = [row_id for row_id in targets if not whole(row_id)] + [row_id for row_id in by_row if row_id not in targets]
+    bad = [row_id for row_id in targets if not whole(row_id)] + [
+        row_id for row_id in by_row if row_id not in targets
+    ]
     if not bad:
         return _result(Criterion.AMOUNT_CONSERVATION, (), None)
     traced, judged = _by_row(classification.traced.allocations), _by_row(classification.judged)

@@ -24,7 +24,13 @@ CONFIG: dict[str, Any] = {
     "targets": ["10850", "40401", "41210", "80100"],
     "links": ["10800", "11000", "25100"],
     "rules": {
-        "local_lc": {"accounts": ["10850"], "normal_side": "debit", "window": "days", "min_days": 0, "max_days": 60},
+        "local_lc": {
+            "accounts": ["10850"],
+            "normal_side": "debit",
+            "window": "days",
+            "min_days": 0,
+            "max_days": 60,
+        },
         "parking": {"accounts": ["41210"], "normal_side": "credit", "window": "next_month"},
     },
 }
@@ -104,7 +110,8 @@ class _Writer:
                 if truth is not None:
                     made.truth[row_id] = {name: part for name, part in truth.items() if part}
                 cells = (
-                    row_id, f"V{number:06d}", day.isoformat(), account, str(max(amount, 0)), str(max(-amount, 0)),
+                    row_id, f"V{number:06d}", day.isoformat(), account,
+                    str(max(amount, 0)), str(max(-amount, 0)),
                     party, unit, ref if account in CONFIG["links"] else "", "", "",
                 )  # fmt: skip
                 made.records.append(dict(zip(HEADERS, cells, strict=True)))

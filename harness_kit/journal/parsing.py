@@ -1,10 +1,10 @@
 """Text to rows: identifiers, amounts and dates, each clean or refused with its cell and the remedy.
 
-    >>> from harness_kit.journal.reading import table_from_records
-    >>> record = {"voucher_id": "V1", "posting_date": "20260331", "account_code": "41210",
-    ...           "debit": "", "credit": "1,000", "business_unit": "S01"}
-    >>> parse_rows(table_from_records([record]))[0].amount
-    -1000
+>>> from harness_kit.journal.reading import table_from_records
+>>> record = {"voucher_id": "V1", "posting_date": "20260331", "account_code": "41210",
+...           "debit": "", "credit": "1,000", "business_unit": "S01"}
+>>> parse_rows(table_from_records([record]))[0].amount
+-1000
 """
 
 from collections.abc import Callable, Mapping
@@ -128,7 +128,9 @@ def _currency(text: str) -> str:
 def _required(what: str, text: str) -> str:
     found = _name(text)
     if not found:
-        raise InputError(f"{text!r} is no {what}; every line needs one: fill it in, or leave out lines of totals")
+        raise InputError(
+            f"{text!r} is no {what}; every line needs one: fill it in, or leave out lines of totals"
+        )
     return found
 
 

@@ -88,7 +88,9 @@ def read(path: str | Path, *, columns: Mapping[str, str] | None = None, sheet: s
         return read_xlsx(file, columns=columns, sheet=sheet)
     if suffix in (".csv", ".tsv", ".txt") and sheet is None:
         return read_csv(file, columns=columns)
-    raise InputError(f"{file.name!r}: expected a .csv, .tsv or .txt file, or .xlsx with or without a sheet's name")
+    raise InputError(
+        f"{file.name!r}: expected a .csv, .tsv or .txt file, or .xlsx with or without a sheet's name"
+    )
 
 
 def read_csv(path: str | Path, *, columns: Mapping[str, str] | None = None) -> Table:
@@ -126,7 +128,11 @@ def _separator(head: Sequence[str], columns: Mapping[str, str]) -> str:
 
 def decode(data: bytes, file: str) -> str:
     """Return the text of `data` by byte order mark, as UTF-8, or as CP949; never with replaced letters."""
-    for mark, encoding in ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be")):
+    for mark, encoding in (
+        (b"\xef\xbb\xbf", "utf-8"),
+        (b"\xff\xfe", "utf-16-le"),
+        (b"\xfe\xff", "utf-16-be"),
+    ):
         if data.startswith(mark):
             body, tried = data[len(mark) :], [encoding]
             break
@@ -226,7 +232,9 @@ def joined(*tables: Table) -> Table:
     for other in filled[1:]:
         if set(other.fields) != set(first.fields):
             odd = sorted(set(other.fields) ^ set(first.fields))
-            raise InputError(f"the tables differ in {', '.join(odd)}; export every piece with the same columns")
+            raise InputError(
+                f"the tables differ in {', '.join(odd)}; export every piece with the same columns"
+            )
     lines: list[Line] = []
     for table in filled:
         order = [table.fields.index(field) for field in first.fields]

@@ -60,7 +60,10 @@ class _Group:
         if self._single is None:
             return None
         original, settler = self._single
-        fits = self._window is None or timedelta() <= settler.posting_date - original.posting_date <= self._window
+        fits = (
+            self._window is None
+            or timedelta() <= settler.posting_date - original.posting_date <= self._window
+        )
         return self._single if fits and original.voucher != settler.voucher else ()
 
     @cached_property

@@ -14,7 +14,9 @@ EXACT = 2**53
 """From here on a spreadsheet's numbers no longer hold every integer."""
 
 
-def read_xlsx(path: str | Path, *, columns: Mapping[str, str] | None = None, sheet: str | None = None) -> Table:
+def read_xlsx(
+    path: str | Path, *, columns: Mapping[str, str] | None = None, sheet: str | None = None
+) -> Table:
     """Read one sheet of a workbook: the named one, or the only visible one.
 
     `RefusedError` for formulas, error cells, numbers too large to be exact, and times of day; they would
@@ -25,7 +27,8 @@ def read_xlsx(path: str | Path, *, columns: Mapping[str, str] | None = None, she
         from openpyxl.utils.exceptions import InvalidFileException
     except ImportError:
         raise MissingExtraError(
-            'openpyxl, which reads .xlsx files, is missing; install it with: pip install "harness-kit[ledger]"'
+            "openpyxl, which reads .xlsx files, is missing; "
+            'install the extra with: pip install "harness-kit[ledger]"'
         ) from None
     file = Path(path)
     try:

@@ -69,7 +69,9 @@ def _function(folder: str | Path, file: str, name: str, sources: Mapping[str, by
         # Compiled from the bytes that were hashed; an import could run an older compiled file instead.
         exec(compile(sources[file], str(path), "exec"), module.__dict__)
     except Exception as error:
-        raise InputError(f"{str(path)!r} cannot be loaded: {error!r}; restore the file from its backup") from error
+        raise InputError(
+            f"{str(path)!r} cannot be loaded: {error!r}; restore the file from its backup"
+        ) from error
     function = getattr(module, name, None)
     if not callable(function):
         raise InputError(f"{str(path)!r} has no function {name}(); restore the file from its backup")
