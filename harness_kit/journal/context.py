@@ -7,8 +7,8 @@ from enum import StrEnum
 
 from harness_kit.journal.columns import personal
 from harness_kit.journal.config import Config, Mode
-from harness_kit.journal.reading import Table
 from harness_kit.journal.rows import Row
+from harness_kit.journal.tables import Table
 
 _SHOWN = 5
 

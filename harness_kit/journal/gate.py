@@ -12,8 +12,8 @@ from enum import StrEnum
 from harness_kit.journal.config import Config
 from harness_kit.journal.parsing import parse_rows
 from harness_kit.journal.quiet import quiet
-from harness_kit.journal.reading import Table
 from harness_kit.journal.rows import Allocation, Classification, Row, RowClass, Stage
+from harness_kit.journal.tables import Table
 
 
 class Criterion(StrEnum):

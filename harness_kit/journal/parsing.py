@@ -1,6 +1,6 @@
 """Text to rows: identifiers, amounts and dates, each clean or refused with its cell and the remedy.
 
->>> from harness_kit.journal.reading import table_from_records
+>>> from harness_kit.journal.tables import table_from_records
 >>> record = {"voucher_id": "V1", "posting_date": "20260331", "account_code": "41210",
 ...           "debit": "", "credit": "1,000", "business_unit": "S01"}
 >>> parse_rows(table_from_records([record]))[0].amount
@@ -18,8 +18,8 @@ from harness_kit.journal.columns import SIDES, fold
 from harness_kit.journal.fields import clean, identifier, parse_date
 from harness_kit.journal.money import exponent, parse_amount
 from harness_kit.journal.quiet import quiet
-from harness_kit.journal.reading import Refusal, RefusedError, Table
 from harness_kit.journal.rows import Row
+from harness_kit.journal.tables import Refusal, RefusedError, Table
 
 T = TypeVar("T")
 

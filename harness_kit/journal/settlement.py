@@ -244,7 +244,7 @@ def _exact(
                     reason=Reason.AMBIGUOUS, timeline=group.settlers, stretches=stretches
                 )
         contested.update(row.row_id for row in group.settlers.rows if group.claimants(row))
-    return contested - taken
+    return contested
 
 
 def exact_sums(total: int, parts: Sequence[int]) -> tuple[int, tuple[int, ...]]:

@@ -8,7 +8,7 @@ from typing import Any
 from zipfile import BadZipFile
 
 from harness_kit.errors import InputError, MissingExtraError
-from harness_kit.journal.reading import Refusal, RefusedError, Table, table_from_cells
+from harness_kit.journal.tables import Refusal, RefusedError, Table, table_from_cells
 
 EXACT = 2**53
 """From here on a spreadsheet's numbers no longer hold every integer."""
@@ -88,7 +88,7 @@ def _text(cell: Any) -> str:
     value = cell.value
     if value is None or (isinstance(value, str) and cell.data_type not in ("e", "f")):
         return value or ""
-    if cell.data_type in ("e", "f") or not isinstance(value, bool | int | float | date | time):
+    if not isinstance(value, bool | int | float | date | time):
         kind = "an error" if cell.data_type == "e" else "a formula"
         raise InputError(f"{str(value)!r} is {kind}; paste the column as values, then save")
     if isinstance(value, bool):

@@ -7,9 +7,9 @@ from typing import Any
 from harness_kit.journal import gate, ledger
 from harness_kit.journal.config import Config
 from harness_kit.journal.parsing import parse_rows
-from harness_kit.journal.reading import Table, table_from_records
 from harness_kit.journal.rows import Classification, Row
 from harness_kit.journal.skills import Skills
+from harness_kit.journal.tables import Table, table_from_records
 
 Records = list[dict[str, str]]
 

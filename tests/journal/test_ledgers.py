@@ -14,11 +14,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from harness_kit.journal import digests, gate, ledger, parsing, reading, skills
+from harness_kit.journal import digests, gate, ledger, parsing, reading, skills, tables
 from harness_kit.journal.config import Config
-from harness_kit.journal.reading import Table
 from harness_kit.journal.rows import Allocation, Row, Stage, Trace
 from harness_kit.journal.settlement import settle
+from harness_kit.journal.tables import Table
 from harness_kit.resources import data_path
 from tests.journal.books import AP, AR, CASH, CONFIG, LC, NOTE, OTHER, PARKING, SALES, Records, voucher
 
@@ -50,7 +50,7 @@ def ledgers(draw: st.DrawFn) -> Records:
 
 
 def check(records: Records) -> None:
-    table = reading.table_from_records(records)
+    table = tables.table_from_records(records)
     rows = parsing.parse_rows(table)
     result = ledger.classify(rows, CONFIG)
     report = gate.check(table, CONFIG, result)
@@ -115,15 +115,15 @@ def _digest(table: Table) -> str:
 
 def same_digest(records: Records, order: random.Random, folder: Path) -> None:
     header = list(records[0])
-    expected = _digest(reading.table_from_records(records))
+    expected = _digest(tables.table_from_records(records))
     shuffled = order.sample(records, len(records))
-    assert _digest(reading.table_from_records(shuffled)) == expected
+    assert _digest(tables.table_from_records(shuffled)) == expected
     with (folder / "a.csv").open("w", encoding="utf-8", newline="") as file:
         csv.writer(file).writerows([header, *([record[name] for name in header] for record in shuffled)])
     assert _digest(reading.read(folder / "a.csv")) == expected
     cut = order.randrange(len(records) + 1)
-    pieces = [reading.table_from_records(piece) for piece in (shuffled[:cut], shuffled[cut:]) if piece]
-    assert _digest(reading.joined(*pieces)) == expected
+    pieces = [tables.table_from_records(piece) for piece in (shuffled[:cut], shuffled[cut:]) if piece]
+    assert _digest(tables.joined(*pieces)) == expected
     openpyxl = pytest.importorskip("openpyxl")
     book = openpyxl.Workbook(write_only=True)
     page = book.create_sheet()
@@ -156,7 +156,7 @@ def test_order_format_and_chunks_never_change_two_thousand_digests(
 @given(ledgers())
 @settings(max_examples=100)
 def test_whatever_matters_changes_the_digest(records: Records) -> None:
-    rows = parsing.parse_rows(reading.table_from_records(records))
+    rows = parsing.parse_rows(tables.table_from_records(records))
     allocations = ledger.classify(rows, CONFIG).allocations
     one = digests.result_digest(rows, CONFIG, allocations)
     assert one == digests.result_digest(rows[::-1], CONFIG, allocations[::-1])
@@ -193,7 +193,7 @@ def test_a_skill_that_loses_or_makes_money_is_named(
         return whole if first or not whole else _spoiled(whole, rng)
 
     sound = skills.packaged()
-    table = reading.table_from_records(records)
+    table = tables.table_from_records(records)
     rows = parsing.parse_rows(table)
     right = ledger.classify(rows, CONFIG)
     result = ledger.classify(rows, CONFIG, skills.Skills(trace=trace, judge=judge, hashes={}))

@@ -9,7 +9,8 @@ import pytest
 from harness_kit.errors import InputError
 from harness_kit.journal.columns import map_columns, personal
 from harness_kit.journal.parsing import parse_rows
-from harness_kit.journal.reading import RefusedError, Table, decode, joined, read, table_from_records
+from harness_kit.journal.reading import decode, read
+from harness_kit.journal.tables import RefusedError, Table, joined, table_from_records
 from tests.journal.books import Records, voucher
 
 ERP = "전표일자,전표번호,LN_SQ,계정코드,계정과목명,차변금액,대변금액,거래처[코드],거래처명,사업장,적요"

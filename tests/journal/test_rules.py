@@ -117,6 +117,18 @@ def test_reversal_in_the_same_voucher_is_pure_noncash() -> None:
     assert classes(book) == {"O": "pure_noncash", "R": "pure_noncash"}
 
 
+def test_naming_each_other_does_not_help_lines_of_one_voucher() -> None:
+    lines = [("O", LC, 100, {"reversal_of": "R"}), ("R", LC, -100, {"reversal_of": "O"})]
+    assert classes(run(voucher("V", "2026-01-10", *lines))) == {"O": "pure_noncash", "R": "pure_noncash"}
+    lines[0] = ("O", LC, 100, {})
+    assert classes(run(voucher("V", "2026-01-10", *lines))) == {"O": "pure_noncash", "R": "pure_noncash"}
+
+
+def test_a_zero_amount_without_unit_needs_no_person() -> None:
+    book = run(accrual("Z", "2026-03-31", 0, business_unit=""))
+    assert [(str(item.row_class), item.amount) for item in book.result.allocations] == [("pure_noncash", 0)]
+
+
 @pytest.mark.parametrize("field", ["business_unit", "counterparty", "currency", "account_code"])
 def test_a_pair_that_differs_is_pure_noncash(field: str) -> None:
     other = {"business_unit": "S02", "counterparty": "P2", "currency": "JPY", "account_code": LC}[field]

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from harness_kit.errors import InputError
-from harness_kit.journal import context, parsing, reading, skills
+from harness_kit.journal import context, parsing, skills, tables
 from harness_kit.journal.config import Config
 from harness_kit.journal.context import FindingCode
 from harness_kit.resources import data_path
@@ -63,7 +63,7 @@ BALANCED = voucher("V1", "2026-03-05", ("C", CASH, 100), ("S", SALES, -100))
 
 def examined(records: Records, **changes: Any) -> list[tuple[str, bool]]:
     config = Config.from_mapping({**SETTINGS, "mode": "full", **changes})
-    table = reading.table_from_records(records)
+    table = tables.table_from_records(records)
     findings = context.examine(table, parsing.parse_rows(table, units=set(config.units)), config)
     return [(str(finding.code), finding.blocks) for finding in findings]
 
@@ -99,7 +99,7 @@ def test_what_blocks_and_what_warns(
 def test_a_voucher_balances_in_each_currency() -> None:
     records = [{**BALANCED[0], "currency": "USD", "debit": "1"}, BALANCED[1]]
     config = Config.from_mapping({**SETTINGS, "mode": "full"})
-    table = reading.table_from_records(records)
+    table = tables.table_from_records(records)
     [finding] = context.examine(table, parsing.parse_rows(table), config)
     assert finding.code is FindingCode.UNBALANCED_VOUCHER and finding.row_ids == ("C", "S")
     assert "V1 of 2026-03-05 is off by 100 USD" in finding.message

@@ -3,7 +3,7 @@
 import pytest
 
 from harness_kit.errors import InputError
-from harness_kit.journal import ledger, parsing, reading
+from harness_kit.journal import ledger, parsing, tables
 from harness_kit.journal.cash_path_tracer import MAX_PORTIONS
 from harness_kit.journal.config import Config
 from harness_kit.journal.settlement import exact_sums
@@ -210,6 +210,12 @@ def test_two_invoices_that_claim_one_sum_go_to_review() -> None:
     assert book.classes == {"T": {"human_review": 100}, "T9": {"human_review": 90}}
 
 
+def test_a_sum_of_receipts_that_another_invoice_may_claim_goes_to_review() -> None:
+    double = voucher("V9", "2026-01-12", ("A9", AR, 200), ("T9", SALES, -200))
+    book = run(INVOICE, double, receipt("V2", "2026-02-10", 100), receipt("V3", "2026-02-11", 100))
+    assert book.reasons == {"T": {"ambiguous"}, "T9": {"ambiguous"}}
+
+
 def test_a_party_that_paid_something_else_goes_to_review() -> None:
     book = run(INVOICE, receipt("V2", "2026-02-10", 55))
     assert book.classes == {"T": {"human_review": 100}}
@@ -337,13 +343,46 @@ def test_a_batch_voucher_of_many_links_is_told_in_few_paths() -> None:
     assert len(book.evidence("T")) <= MAX_PORTIONS
 
 
+def test_a_receipt_is_no_open_item_that_a_refund_could_settle() -> None:
+    book = run(
+        voucher("V1", "2026-01-10", ("A", AR, 100), ("T", SALES, -100), clearing_ref="X"),
+        receipt("V2", "2026-02-10", 100, clearing_ref="X"),
+        voucher("V3", "2026-03-10", ("U", SALES, 100), ("B", AR, -100)),
+        voucher("V4", "2026-04-10", ("D", AR, 100), ("C", CASH, -100)),
+    )
+    assert book.classes == {"T": {"cash": 100}, "U": {"cash": 100}}
+    assert book.evidence("U") == [("U", "B", "D", "C")]
+
+
+def test_what_was_paid_out_at_once_takes_its_share_of_the_receivable() -> None:
+    freight = [("A", AR, 100), ("T", SALES, -60), ("C", CASH, -40)]
+    book = run(
+        voucher("V1", "2026-01-10", *freight, clearing_ref="X"),
+        receipt("V2", "2026-02-10", 50, clearing_ref="X"),
+    )
+    assert book.classes == {"T": {"cash": 30, "pure_noncash": 30}}
+
+
+def test_an_extract_that_does_not_balance_shares_no_more_than_there_is() -> None:
+    book = run(
+        voucher("V1", "2026-01-10", ("A", AR, 100), ("T", SALES, -60), clearing_ref="X"),
+        receipt("V2", "2026-02-10", 50, clearing_ref="X"),
+    )
+    assert book.classes == {"T": {"cash": 30, "pure_noncash": 30}}
+
+
+def test_nothing_is_settled_within_its_own_voucher() -> None:
+    lines = [("A", AR, 100), ("T", SALES, -100), ("C", CASH, 100), ("B", AR, -100)]
+    assert run(voucher("V", "2026-01-10", *lines)).classes == {"T": {"cash": 50, "pure_noncash": 50}}
+
+
 # ------------------------------------------------------------------ what may not run
 
 
 def test_an_account_in_two_roles_may_not_run() -> None:
     """A receivable that is also a target would report one receipt of 100 as 300."""
     records = [*INVOICE, *receipt("V2", "2026-02-10", 100)]
-    rows = parsing.parse_rows(reading.table_from_records(records))
+    rows = parsing.parse_rows(tables.table_from_records(records))
     for changed in ({"targets": [SALES, AR]}, {"targets": [SALES, CASH]}, {"cash": []}, {"targets": []}):
         config = Config.from_mapping({**CONFIG.to_mapping(), "rules": {}, **changed})
         with pytest.raises(InputError, match=r"stands in targets and in|is empty"):
@@ -351,7 +390,7 @@ def test_an_account_in_two_roles_may_not_run() -> None:
 
 
 def test_a_row_id_that_stands_twice_may_not_run() -> None:
-    rows = parsing.parse_rows(reading.table_from_records([*INVOICE, *INVOICE]))
+    rows = parsing.parse_rows(tables.table_from_records([*INVOICE, *INVOICE]))
     with pytest.raises(InputError, match="'A' stands twice"):
         ledger.classify(rows, CONFIG)
 
