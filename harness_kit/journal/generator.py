@@ -4,7 +4,7 @@
     write_csv(made.records, "journal.csv")
 
 Only the passed generator draws; the same seed gives the same journal. Every story has a party of its own,
-but for one crowd of equal invoices and receipts of one party, which a search by pairs would choke on.
+but for one crowd of equal items that all fit each other, which a search by pairs would choke on.
 """
 
 import csv
@@ -43,6 +43,9 @@ HEADERS = (
 OTHER = "99900"
 """An account that is neither cash, target nor link."""
 
+CROWD = 24
+"""Rows that the crowd grows by at a time."""
+
 Truth = dict[RowClass, int]
 Line = tuple[str, int, Truth | None]
 """Account, signed amount and, for a target, what becomes of it."""
@@ -59,11 +62,11 @@ class Made:
 
 
 def generate(rng: Random, *, rows: int, crowd: float = 0.1) -> Made:
-    """Make at least `rows` rows (fewer than 10 more), a share `crowd` of them equal items of one party."""
+    """Make at least `rows` rows (fewer than 10 more), a share `crowd` of them equal items."""
     if rows < 1 or not 0 <= crowd <= 1:
         raise InputError(f"rows={rows!r}, crowd={crowd!r}; expected rows from 1 and a share from 0 to 1")
     writer = _Writer(rng)
-    for _ in range(int(rows * crowd) // 8):
+    for _ in range(int(rows * crowd) // CROWD):
         writer.crowd()
     while writer.rows < rows:
         writer.party = f"P{writer.rows:07d}"
@@ -95,11 +98,14 @@ class _Writer:
         self.rows += len(lines)
 
     def crowd(self) -> None:
-        """Two invoices and two receipts, so that none of them has only one candidate."""
-        self.party = "CROWD"
+        """Two of everything, so that none of them has only one candidate."""
+        early, late, review = date(2025, 3, 1), date(2025, 4, 1), {RowClass.REVIEW: 500}
         for _ in range(2):
-            self.voucher(date(2025, 3, 1), ("10800", 500, None), ("40401", -500, {RowClass.REVIEW: 500}))
-            self.voucher(date(2025, 4, 1), ("10301", 500, None), ("10800", -500, None))
+            for self.party, ref in (("CROWD", ""), ("CROWD2", "CROWD2")):
+                self.voucher(early, ("10800", 500, None), ("40401", -500, review), ref=ref)
+                self.voucher(late, ("10301", 500, None), ("10800", -500, None), ref=ref)
+            self.voucher(early, ("41210", -500, review), (OTHER, 500, None))
+            self.voucher(late, ("41210", 500, review), (OTHER, -500, None))
 
     def made(self) -> Made:
         made = Made()
