@@ -40,7 +40,8 @@ def trace(events: Iterable[Event]) -> "pd.DataFrame":
 def events(store: TraceStore, run_id: str | None = None) -> "pd.DataFrame":
     """One row an event of a store, or of one of its runs: `run_id`, `seq`, `time`, `stage`, `data` (dict)."""
     columns: dict[str, list[Any]] = {name: [] for name in ("run_id", "seq", "time", "stage", "data")}
-    for event in store.iter_events(run_id):  # by column: a dict a row would double the memory of a large store
+    # By column: a dict a row would double the memory of a large store.
+    for event in store.iter_events(run_id):
         columns["run_id"].append(event.run_id)
         columns["seq"].append(event.seq)
         columns["time"].append(event.time)
