@@ -158,3 +158,26 @@ class Stage(StrEnum):
     REPORT_COMMIT = "report_commit"
     FINISH = "finish"
     AUDIT_READY = "audit_ready"
+
+
+class TriggerSource(StrEnum):
+    """What fires a trigger."""
+
+    SCHEDULE = "schedule"
+    EVENT = "event"
+
+
+class TriggerStatus(StrEnum):
+    """What became of a trigger."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    BLOCKED = "blocked"
+    """Not started: its units did not fit."""
+
+
+class AlertKind(StrEnum):
+    """Why somebody should look; the remedies differ."""
+
+    VERIFICATION_FAILED = "verification_failed"
+    BUDGET_EXHAUSTED = "budget_exhausted"

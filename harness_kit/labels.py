@@ -10,6 +10,7 @@ from typing import Literal, NamedTuple
 
 from harness_kit import codes
 from harness_kit.codes import (
+    AlertKind,
     ChainFault,
     CommitStatus,
     ComparisonVerdict,
@@ -24,6 +25,8 @@ from harness_kit.codes import (
     StepPhase,
     StopReason,
     TaskStatus,
+    TriggerSource,
+    TriggerStatus,
     Verdict,
 )
 from harness_kit.errors import InputError
@@ -37,33 +40,44 @@ class Word(StrEnum):
     ACTION = "action"
     ACTUAL = "actual"
     AGREES = "agrees"
+    ALERT = "alert"
     ALL_CASES = "all_cases"
     ASKED_UNITS = "asked_units"
+    AUTOMATIC_RUNS = "automatic_runs"
     BUDGET = "budget"
     CALLS = "calls"
     CALL_NUMBER = "call_number"
     CASE = "case"
+    CASES_SUFFIX = "cases_suffix"
     CHECK = "check"
     COMMITTED = "committed"
     COST = "cost"
     DETAIL = "detail"
     DIFFERS = "differs"
     EVALUATION = "evaluation"
+    EXPECTED = "expected"
     FAILED = "failed"
     FILE = "file"
     FINISHED = "finished"
     GUESS = "guess"
+    IMPROVED = "improved"
     LIMIT = "limit"
     MATCH = "match"
     NO = "no"
+    NONE = "none"
     NOT_GUESSED = "not_guessed"
     OBSERVATION = "observation"
     PASSED = "passed"
+    PENDING_REVIEW = "pending_review"
+    POINTS = "points"
     PURPOSE_INPUT = "purpose_input"
     PURPOSE_RECORDS = "purpose_records"
     PURPOSE_REPORT = "purpose_report"
     QUESTION = "question"
     REASON = "reason"
+    RECORDS_SUFFIX = "records_suffix"
+    REGRESSED = "regressed"
+    REGRESSED_CASE = "regressed_case"
     REMEDY = "remedy"
     REPORT = "report"
     REPORT_ABSENT = "report_absent"
@@ -81,6 +95,8 @@ class Word(StrEnum):
     SUMMARY = "summary"
     TASK = "task"
     TIME = "time"
+    TRACE = "trace"
+    TRACES_KEPT = "traces_kept"
     UNITS = "units"
     YES = "yes"
 
@@ -166,36 +182,54 @@ _ROWS: tuple[tuple[StrEnum, str, str], ...] = (
     (Stage.REPORT_COMMIT, "보고서 저장", "report commit"),
     (Stage.FINISH, "끝", "finish"),
     (Stage.AUDIT_READY, "기록 준비", "audit ready"),
+    (TriggerSource.SCHEDULE, "일정", "schedule"),
+    (TriggerSource.EVENT, "이벤트", "event"),
+    (TriggerStatus.PASSED, "통과", "passed"),
+    (TriggerStatus.FAILED, "실패", "failed"),
+    (TriggerStatus.BLOCKED, "차단", "blocked"),
+    (AlertKind.VERIFICATION_FAILED, "검증 실패", "verification failed"),
+    (AlertKind.BUDGET_EXHAUSTED, "비용 부족", "budget exhausted"),
     (Word.ACTION, "행동", "action"),
     (Word.ACTUAL, "실제", "actual"),
     (Word.AGREES, "맞음", "agrees"),
+    (Word.ALERT, "알림", "alert"),
     (Word.ALL_CASES, "전체 평가", "all scenarios"),
     (Word.ASKED_UNITS, "요청 단위", "units asked"),
+    (Word.AUTOMATIC_RUNS, "자동 실행", "automatic runs"),
     (Word.BUDGET, "비용(단위)", "cost (units)"),
     (Word.CALLS, "호출 수", "calls"),
     (Word.CALL_NUMBER, "호출 순서", "call number"),
     (Word.CASE, "사례", "case"),
+    (Word.CASES_SUFFIX, "건", "cases"),
     (Word.CHECK, "검사", "check"),
     (Word.COMMITTED, "저장됨", "written"),
     (Word.COST, "비용", "cost"),
     (Word.DETAIL, "내용", "detail"),
     (Word.DIFFERS, "다름", "differs"),
     (Word.EVALUATION, "평가", "evaluation"),
+    (Word.EXPECTED, "기대", "expected"),
     (Word.FAILED, "실패", "failed"),
     (Word.FILE, "파일", "file"),
     (Word.FINISHED, "종료", "ended"),
     (Word.GUESS, "예상", "guess"),
+    (Word.IMPROVED, "개선", "improved"),
     (Word.LIMIT, "한도", "limit"),
     (Word.MATCH, "비교", "match"),
     (Word.NO, "아니오", "no"),
+    (Word.NONE, "없음", "none"),
     (Word.NOT_GUESSED, "예상 없음", "no guess"),
     (Word.OBSERVATION, "관찰", "observation"),
     (Word.PASSED, "통과", "passed"),
+    (Word.PENDING_REVIEW, "사람 검토 대기", "waiting for a person"),
+    (Word.POINTS, "점수", "score"),
     (Word.PURPOSE_INPUT, "입력 준비", "prepare the inputs"),
     (Word.PURPOSE_RECORDS, "실행 기록과 평가 저장", "save the run record and its evaluation"),
     (Word.PURPOSE_REPORT, "보고서 저장", "save the report"),
     (Word.QUESTION, "질문", "question"),
     (Word.REASON, "이유", "reason"),
+    (Word.RECORDS_SUFFIX, "개 기록", "records"),
+    (Word.REGRESSED, "회귀", "regressed"),
+    (Word.REGRESSED_CASE, "회귀 사례 상세", "regressed case in detail"),
     (Word.REMEDY, "해결 방법", "remedy"),
     (Word.REPORT, "보고서", "report"),
     (Word.REPORT_ABSENT, "없음", "absent"),
@@ -213,6 +247,8 @@ _ROWS: tuple[tuple[StrEnum, str, str], ...] = (
     (Word.SUMMARY, "요약", "summary"),
     (Word.TASK, "작업", "task"),
     (Word.TIME, "시각", "time"),
+    (Word.TRACE, "추적", "trace"),
+    (Word.TRACES_KEPT, "추적 저장 확인", "traces kept"),
     (Word.UNITS, "단위", "units"),
     (Word.YES, "예", "yes"),
 )

@@ -27,7 +27,7 @@ ROWS = [
     ["trace", "database", "records", "chain", "store", "jsonl", "spends", "budget"],
     ["models", "providers", "proposals", "approval", "approvers"],
     ["runstate", "runs"],
-    ["results", "graders", "evals"],
+    ["results", "graders", "cases", "trials", "evals"],
     ["stats", "compare", "review", "triggers", "sandbox", "verify"],
     ["roles", "workflow", "repair", "journal"],
     ["importers"],
