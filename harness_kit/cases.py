@@ -78,7 +78,7 @@ class Case:
 
     @property
     def logged(self) -> dict[str, str]:
-        """What a change log holds of the case: the criterion by its name, since its code changes with the kit."""
+        """What a change log holds of the case; the criterion by name, since its code changes with the kit."""
         return {**self.hashes, "criterion": canonical.fingerprint(self.criterion)}
 
     def record(self) -> dict[str, Any]:
@@ -237,8 +237,8 @@ def _hold_against_log(loaded: EvalSet, file: Path) -> None:
             logged = held.get((case.id, name))
             if logged != case.logged[name]:
                 raise InputError(
-                    f"{file.name}: {name} of case {case.id!r} was changed without a reason ({log.name} does not "
-                    "know it); undo the edit, or load without the log and write(path, reason=…)"
+                    f"{file.name}: {name} of case {case.id!r} was changed without a reason ({log.name} does "
+                    "not know it); undo the edit, or load without the log and write(path, reason=…)"
                 )
 
 

@@ -108,15 +108,22 @@ def _run_of(store: TraceStore, row: RunRecord, done: Mapping[tuple[str, int], Ca
         (case_id, turn) for case_id in row.data["case_ids"] for turn in range(1, row.data["repeats"] + 1)
     ]
     return EvalRun(
-        run_id=row.run_id, system=row.system, version=row.version, results=[done[key] for key in wanted if key in done],
-        set_hash=row.data["set"], case_ids=tuple(row.data["case_ids"]), complete=finished,
-        problem="" if finished else "interrupted before its end", started=row.started, ended=row.ended,
+        run_id=row.run_id,
+        system=row.system,
+        version=row.version,
+        results=[done[key] for key in wanted if key in done],
+        set_hash=row.data["set"],
+        case_ids=tuple(row.data["case_ids"]),
+        complete=finished,
+        problem="" if finished else "interrupted before its end",
+        started=row.started,
+        ended=row.ended,
         traces=store.events,
-    )  # fmt: skip
+    )
 
 
 def score(run: EvalRun) -> float:
-    """Return the share of the weight that passed, 0 to 1: errored counts as not passed, not selected not at all."""
+    """Return the share of the weight that passed, 0 to 1; errored is not passed, not selected not counted."""
     counted = [result for result in run.results if result.outcome is not Outcome.NOT_SELECTED]
     whole = sum(result.weight for result in counted)
     return (
@@ -156,10 +163,17 @@ def _taken_up(store: TraceStore, plan: _Plan) -> dict[tuple[str, int], CaseResul
 
 
 def _work(
-    store: TraceStore, plan: _Plan, done: dict[tuple[str, int], CaseResult], select: Callable[[Case], bool] | None,
-    budget: Budget | None, executor: Executor | None, on_event: tuple[Callable[[Event], object], ...],
-    progress: bool, clock: Clock | None, batch: int,
-) -> None:  # fmt: skip
+    store: TraceStore,
+    plan: _Plan,
+    done: dict[tuple[str, int], CaseResult],
+    select: Callable[[Case], bool] | None,
+    budget: Budget | None,
+    executor: Executor | None,
+    on_event: tuple[Callable[[Event], object], ...],
+    progress: bool,
+    clock: Clock | None,
+    batch: int,
+) -> None:
     """Run what is not in `done` yet, keep it, and put it there."""
     turns = range(1, plan.repeats + 1)
     jobs = [(case, turn) for case in plan.cases for turn in turns if (case.id, turn) not in done]
@@ -171,12 +185,17 @@ def _work(
             finished, total=len(jobs), unit="case", desc=plan.run_id
         )
     waiting: list[Ran] = []
+    held = 0
     for result, steps in finished:
         waiting.append((result, steps))
-        if len(waiting) >= batch:
+        held += len(steps)
+        if (
+            len(waiting) >= batch or held >= 4 * batch
+        ):  # long traces are not held for the sake of a full batch
             _keep(store, plan, waiting)
             done.update({(one.case_id, one.repeat): one for one, _ in waiting})
             waiting.clear()
+            held = 0
         for number, (time, stage, data) in enumerate(steps if on_event else (), 1):
             event = trusted_event(result.trace_id or "", number, time, stage, canonical.loads(data))
             for observer in on_event:
@@ -199,9 +218,12 @@ def _reserver(budget: Budget | None, units: int, run_id: str) -> Callable[[Case,
 
 
 def _in_order(
-    jobs: list[tuple[Case, int]], select: Callable[[Case], bool] | None,
-    reserve: Callable[[Case, int], Spend | None], executor: Executor | None, run_one: Callable[[Case, int], Ran],
-) -> Iterator[Ran]:  # fmt: skip
+    jobs: list[tuple[Case, int]],
+    select: Callable[[Case], bool] | None,
+    reserve: Callable[[Case, int], Spend | None],
+    executor: Executor | None,
+    run_one: Callable[[Case, int], Ran],
+) -> Iterator[Ran]:
     """Yield results in the order of the jobs, whatever order the executor ends them in."""
     ahead: deque[Callable[[], Ran]] = deque()
     for case, repeat in jobs:
@@ -240,26 +262,23 @@ def _keep(store: TraceStore, plan: _Plan, waiting: list[Ran]) -> None:
     if not waiting:
         return
     with store.transaction() as db:
-        for result, steps in waiting:
-            if result.trace_id is not None:
-                store.put_trace(result.trace_id, steps, system=plan.name, version=plan.version)
+        traces = [(result.trace_id, steps) for result, steps in waiting if result.trace_id is not None]
+        store.put_traces(traces, system=plan.name, version=plan.version)
         rows = [(plan.run_id, result.case_id, result.repeat, _text(result)) for result, _ in waiting]
         db.executemany("INSERT INTO case_results VALUES (?, ?, ?, ?)", rows)
 
 
-_DEFAULTS = {item.name: item.default for item in fields(CaseResult)}
-_IN_COLUMNS = ("case_id", "repeat")
+_STORED = [(item.name, item.default) for item in fields(CaseResult) if item.name not in ("case_id", "repeat")]
 
 
 def _text(result: CaseResult) -> str:
     """Return what is stored of a result: every field that is not as a fresh one has it."""
-    return canonical.text(
-        {
-            name: value
-            for name, value in vars(result).items()
-            if name not in _IN_COLUMNS and value != _DEFAULTS[name]
-        }
-    )
+    held = {}
+    for name, default in _STORED:
+        value = getattr(result, name)
+        if value is not default and value != default:
+            held[name] = value
+    return canonical.text(held)
 
 
 def _stored(store: TraceStore, run_id: str) -> Iterator[tuple[tuple[str, int], CaseResult]]:

@@ -1,4 +1,4 @@
-"""Graders: named functions from (actual, expected) to a `Grade`. An unknown name is an error, never a default.
+"""Graders: named functions from (actual, expected) to a `Grade`; an unknown name is an error.
 
     @grader("starts_with")
     def starts_with(actual, expected):

@@ -88,8 +88,6 @@ class TraceStore:
         """Until it ends, all reads are of one moment, whatever other processes write; for reading only."""
         return self._database.snapshot()
 
-    # Runs.
-
     def open_run(
         self,
         run_id: str,
@@ -134,8 +132,6 @@ class TraceStore:
         with self.read() as db:
             return [run_record(row) for row in db.execute(f"SELECT {RUN_COLUMNS} FROM runs ORDER BY key")]
 
-    # Events.
-
     def append(self, events: Iterable[Event]) -> int:
         """Store events, all or none, and return how many.
 
@@ -170,17 +166,23 @@ class TraceStore:
             data = event.data.copy()  # type: ignore[attr-defined]
             yield key, last, event.time, event.stage, canonical.text(data)
 
-    def put_trace(
-        self, run_id: str, steps: Iterable[tuple[str, str, str]], *, system: str, version: str
+    def put_traces(
+        self, traces: Iterable[tuple[str, Iterable[tuple[str, str, str]]]], *, system: str, version: str
     ) -> None:
-        """Store a whole small run in one go: (time, stage, canonical text of the data) a step, from 1."""
+        """Store small whole runs in one go: run id, then (time, stage, canonical text) a step."""
         with self.transaction() as db:
-            rows = [(number, *step) for number, step in enumerate(steps, 1)]
-            key = db.execute(
-                "INSERT INTO runs (run_id, system, version, status, started, data) VALUES (?, ?, ?, ?, ?, ?)",
-                (run_id, system, version, "finished", rows[0][1], "{}"),
-            ).lastrowid
-            db.executemany("INSERT INTO events VALUES (?, ?, ?, ?, ?)", [(key, *row) for row in rows])
+            (last,) = db.execute("SELECT COALESCE(MAX(key), 0) FROM runs").fetchone()
+            runs, events = [], []
+            for key, (run_id, steps) in enumerate(traces, last + 1):
+                rows = [(key, number, *step) for number, step in enumerate(steps, 1)]
+                runs.append((key, run_id, system, version, rows[0][2]))
+                events += rows
+            db.executemany(
+                "INSERT INTO runs (key, run_id, system, version, status, started, data) "
+                "VALUES (?, ?, ?, ?, 'finished', ?, '{}')",
+                runs,
+            )
+            db.executemany("INSERT INTO events VALUES (?, ?, ?, ?, ?)", events)
 
     def events(self, run_id: str) -> list[Event]:
         """Return a run's events in order."""
@@ -219,8 +221,6 @@ class TraceStore:
             if run_id is None:
                 return int(db.execute("SELECT COUNT(*) FROM events").fetchone()[0])
             return self._position(db, run_id)[1]
-
-    # Checkpoints and results.
 
     def checkpoint(
         self,
@@ -281,8 +281,6 @@ class TraceStore:
             key = self._key(db, run_id)
             rows = db.execute("SELECT name, data FROM results WHERE run = ? ORDER BY name", (key,)).fetchall()
         return {name: stored_json(data, f"result {name!r} of run {run_id!r}") for name, data in rows}
-
-    # The decision chain.
 
     def record_decision(
         self, kind: str, run_id: str, body: Mapping[str, Any], *, time: str, unique: str | None = None

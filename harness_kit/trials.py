@@ -33,8 +33,14 @@ def takes_note(system: Callable[..., Any]) -> bool:
 
 
 def run_case(
-    system: Callable[..., Any], takes_note: bool, run_id: str, repeats: int, clock: Clock | None, case: Case, repeat: int
-) -> Ran:  # fmt: skip
+    system: Callable[..., Any],
+    takes_note: bool,
+    run_id: str,
+    repeats: int,
+    clock: Clock | None,
+    case: Case,
+    repeat: int,
+) -> Ran:
     """Run one case once. Nothing that the system raises or returns ends the evaluation."""
     steps: list[Step] = []
 
@@ -78,13 +84,25 @@ def run_case(
     outcome = Outcome.ERRORED if error else Outcome.PASSED if grade.passed else Outcome.FAILED
     ended = steps[-1][0]
     result = CaseResult(
-        case_id=case.id, repeat=repeat, outcome=outcome, score=None if error else float(grade.score),
-        reason=grade.reason, actual=shown if isinstance(actual, Raised) else actual,
-        review=ReviewStatus.PENDING if case.human or outcome is not Outcome.PASSED else ReviewStatus.NOT_NEEDED,
-        expected=case.expected, input_hash=case.hashes["input"], expectation_hash=case.hashes["expected"],
-        grader_hash=case.hashes["criterion"], tags=case.tags, weight=float(case.weight), must_pass=case.must_pass,
+        case_id=case.id,
+        repeat=repeat,
+        outcome=outcome,
+        score=None if error else float(grade.score),
+        reason=grade.reason,
+        actual=shown if isinstance(actual, Raised) else actual,
+        review=ReviewStatus.PENDING
+        if case.human or outcome is not Outcome.PASSED
+        else ReviewStatus.NOT_NEEDED,
+        expected=case.expected,
+        input_hash=case.hashes["input"],
+        expectation_hash=case.hashes["expected"],
+        grader_hash=case.hashes["criterion"],
+        tags=case.tags,
+        weight=float(case.weight),
+        must_pass=case.must_pass,
         trace_id=f"{run_id}:{case.id}" + (f":{repeat}" if repeats > 1 else ""),
-        started=started if clock else None, ended=ended if clock else None,
+        started=started if clock else None,
+        ended=ended if clock else None,
         duration_ms=(moment(ended) - moment(started)).total_seconds() * 1000 if clock else None,
-    )  # fmt: skip
+    )
     return result, steps

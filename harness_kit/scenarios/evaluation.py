@@ -150,7 +150,8 @@ def lines(**arguments: Any) -> list[str]:
 def _report(run: EvalRun) -> Iterable[str]:
     passed = sum(result.outcome is Outcome.PASSED for result in run.results)
     yield (
-        f"{run.version}: {passed}/{len(run.results)} {label(Word.PASSED)}, {label(Word.POINTS)} {score(run) * 100:.1f}, "
+        f"{run.version}: {passed}/{len(run.results)} {label(Word.PASSED)}, "
+        f"{label(Word.POINTS)} {score(run) * 100:.1f}, "
         f"{label(Word.PENDING_REVIEW)} {pending(run)}{label(Word.CASES_SUFFIX)}"
     )
     for result in run.results:
@@ -160,7 +161,8 @@ def _report(run: EvalRun) -> Iterable[str]:
 
 def _failure(run: EvalRun, result: CaseResult) -> Iterable[str]:
     expected, actual = _json(result.expected), _json(result.actual)
-    yield f"  {label(Word.FAILED)} {result.case_id}: {label(Word.EXPECTED)}={expected}, {label(Word.ACTUAL)}={actual}"
+    answers = f"{label(Word.EXPECTED)}={expected}, {label(Word.ACTUAL)}={actual}"
+    yield f"  {label(Word.FAILED)} {result.case_id}: {answers}"
     steps = run.traces(result.trace_id) if run.traces and result.trace_id else ()
     yield f"    {label(Word.TRACE)} " + " → ".join(f"{event.seq}:{event.stage}" for event in steps)
 

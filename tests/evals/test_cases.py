@@ -74,9 +74,12 @@ def test_files_that_are_no_text_name_themselves(tmp_path: Path) -> None:
 
 def test_csv_holds_text_or_json_and_says_which(tmp_path: Path) -> None:
     path = written(
-        tmp_path, "id,input,expected_json,criterion,tags,weight,must_pass", '1,"가, 나","[""가""]",unordered,x y,2,true',
-        "2,,[],ordered_exact,,,", name="cases.csv",
-    )  # fmt: skip
+        tmp_path,
+        "id,input,expected_json,criterion,tags,weight,must_pass",
+        '1,"가, 나","[""가""]",unordered,x y,2,true',
+        "2,,[],ordered_exact,,,",
+        name="cases.csv",
+    )
     one, two = EvalSet.read(path)
     assert (one.id, one.input, one.expected, one.tags, one.weight, one.must_pass) == (
         "1",
@@ -87,8 +90,11 @@ def test_csv_holds_text_or_json_and_says_which(tmp_path: Path) -> None:
         True,
     )
     assert (two.input, two.expected, two.weight, two.must_pass) == ("", [], 1.0, False)
-    for bad, said in (("id,input,expected\n1,2\n", "as many cells"), ('id,input,expected_json\n1,2,"x\n', "not CSV"),
-                      ("id,input,expected_json\n1,2,{\n", "not JSON")):  # fmt: skip
+    for bad, said in (
+        ("id,input,expected\n1,2\n", "as many cells"),
+        ('id,input,expected_json\n1,2,"x\n', "not CSV"),
+        ("id,input,expected_json\n1,2,{\n", "not JSON"),
+    ):
         (tmp_path / "bad.csv").write_text(bad, encoding="utf-8")
         with pytest.raises(InputError, match=said):
             EvalSet.read(tmp_path / "bad.csv")
@@ -114,9 +120,12 @@ def test_a_reason_is_logged_with_both_hashes(tmp_path: Path) -> None:
     assert EvalSet.read(path).cases == (new,)
     last = json.loads(change_log(path).read_text("utf-8").splitlines()[-1])
     assert last == {
-        "case": "a", "field": "expected", "old": old.hashes["expected"], "new": new.hashes["expected"],
+        "case": "a",
+        "field": "expected",
+        "old": old.hashes["expected"],
+        "new": new.hashes["expected"],
         "reason": "요구가 바뀌었다",
-    }  # fmt: skip
+    }
 
 
 def test_a_failure_becomes_a_case_with_its_input_masked() -> None:
