@@ -25,13 +25,15 @@ def say(text: str = "") -> None:
 
 
 def plain_errors(command: Command) -> Command:
-    """Turn an error of ours into one line on stderr and exit code 2."""
+    """Turn an error of ours, or of the file system, into one line on stderr and exit code 2."""
 
     @wraps(command)
     def guarded(*args: Any, **kwargs: Any) -> Any:
         try:
             return command(*args, **kwargs)
-        except HarnessError as error:
+        except BrokenPipeError:
+            raise
+        except (HarnessError, OSError) as error:
             click.echo(f"harness-kit: {error}", err=True)
             sys.exit(2)
 

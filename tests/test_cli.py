@@ -65,6 +65,15 @@ def test_bad_input_is_one_line_on_stderr_and_exit_two(tmp_path: Path) -> None:
         assert (code, printed) == (2, b"") and said in error and error.count("\n") == 1
 
 
+def test_a_folder_that_is_gone_is_said_in_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    code, printed, error = call("doctor")
+    assert (code, printed) == (2, b"") and error.startswith("harness-kit: ") and error.count("\n") == 1
+
+
 def test_trace_shows_a_run_a_line_a_step(tmp_path: Path) -> None:
     path = tmp_path / "runs.db"
     with TraceStore(path) as store:
