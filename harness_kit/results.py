@@ -1,11 +1,15 @@
 """Results of an evaluation, a record a case and repeat: made by `evals` or an importer, read by `compare`."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
 from harness_kit.codes import Outcome, ReviewStatus
+from harness_kit.trace import Event
+
+Traces = Callable[[str], Sequence[Event]]
+"""Reads the events of a trace by its `trace_id`."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,3 +71,5 @@ class EvalRun:
     duration_ms: float | None = None
     data: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
     """Whatever else is worth showing."""
+    traces: Traces | None = field(default=None, compare=False, repr=False)
+    """Reads the traces of the results; None where there are none."""

@@ -87,7 +87,8 @@ def mcnemar(*, won: int, lost: int) -> float:
     for chosen in range(fewer):
         ways = ways * (discordant - chosen) // (chosen + 1)
         total += ways
-    return min(1.0, 2 * total / 2**discordant)
+    chance: float = 2 * total / 2**discordant
+    return min(1.0, chance)
 
 
 def _tail(tosses: int, heads: int) -> float:
