@@ -83,7 +83,7 @@ class Gate:
         except OSError as error:
             raise InputError(f"cannot read gate {os.fspath(path)!r}: {error.strerror}") from error
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-            raise InputError(f"gate {os.fspath(path)!r} is no TOML: {error}") from error
+            raise InputError(f"gate {os.fspath(path)!r} is no TOML: {error}; Korean keys stand in quotes") from error
         known = [one.name for one in fields(cls)]
         unknown = [name for name in told if name not in known]
         try:

@@ -115,9 +115,9 @@ class Side:
 
     def without_result(self, case_id: str, *, absent: Standing) -> Standing:
         """Return how a case stands that the run holds no result of; `absent` where no set tells."""
-        if self.set_known:
-            return Standing.NOT_RUN if case_id in self.meant else Standing.ABSENT
-        return absent
+        if case_id in self.meant:
+            return Standing.NOT_RUN
+        return Standing.ABSENT if self.set_known else absent
 
     @cached_property
     def errored(self) -> tuple[str, ...]:
