@@ -16,7 +16,7 @@ from harness_kit.codes import Bucket, ComparisonVerdict, Parting
 from harness_kit.errors import InputError
 from harness_kit.gates import Gate, Reason, notes, verdict_of
 from harness_kit.joining import Join, Row, same
-from harness_kit.pairing import RAN, CaseSummary, Side, first, summary
+from harness_kit.pairing import CaseSummary, Side, first, summary
 from harness_kit.results import CaseResult, EvalRun, Traces
 from harness_kit.stats import Evidence, Interval, paired_interval
 from harness_kit.trace import Divergence, Event, first_divergence
@@ -56,7 +56,7 @@ class Comparison(Join):
         counted: Counter[tuple[float, float]] = Counter()
         left, right = self.before.held, self.after.held
         for case_id, kind in zip(self.rows.ids, self.rows.kinds, strict=True):
-            if kind.before in RAN and kind.after in RAN and not kind.changed:
+            if kind.ran and not kind.changed:
                 was, now = left[case_id], right[case_id]
                 if isinstance(was, CaseResult) and isinstance(now, CaseResult):
                     difference = float(kind.after == "passed") - float(kind.before == "passed")

@@ -107,8 +107,8 @@ class Gate:
             yield from _short(Ground.TAG_SCORE, f"{tag}: ", join.score_after(tag), share)
         if self.max_flaky is not None and len(join.flaky_now) > self.max_flaky:
             yield _regressed(Ground.FLAKINESS, join.flaky_now, f"> {self.max_flaky}")
-        if len(join.after.errored) > self.max_errored:
-            yield _open(Ground.CRASH, join.after.errored, f"> {self.max_errored}" if self.max_errored else "")
+        if len(join.errored_now) > self.max_errored:
+            yield _open(Ground.CRASH, join.errored_now, f"> {self.max_errored}" if self.max_errored else "")
         for side in (join.before, join.after):
             if not side.run.complete:
                 yield _open(Ground.INCOMPLETE, (), f"{side.run.run_id}: {side.run.problem or '-'}")

@@ -4,20 +4,21 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple, overload
+from typing import Any, overload
 
 from harness_kit import canonical
 from harness_kit.codes import Bucket, Cause, Standing
 from harness_kit.errors import CanonicalError
-from harness_kit.pairing import RAN, CaseSummary, Held, Score, Side, first, state, summary
+from harness_kit.pairing import RAN, CaseSummary, Held, Score, Side, first, nothing, state, summary
 from harness_kit.results import EvalRun
 
 _JUDGED_BY = (Cause.INPUT, Cause.EXPECTATION, Cause.GRADER)
 """In the order of the hashes in `pairing.state`."""
 
 
-class Kind(NamedTuple):
-    """What is said of a case; cases of which the same is said share one."""
+@dataclass(frozen=True, eq=False)
+class Kind:
+    """What is said of a case; the cases of which the same is said share one, so that a million are light."""
 
     bucket: Bucket
     causes: tuple[Cause, ...]
@@ -28,6 +29,11 @@ class Kind(NamedTuple):
     def changed(self) -> bool:
         """Whether the case itself changed, so that it is counted apart."""
         return bool(self.causes) and self.causes[0] in _JUDGED_BY
+
+    @property
+    def ran(self) -> bool:
+        """Whether the case ran in both runs."""
+        return self.before in RAN and self.after in RAN
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,29 +72,43 @@ def bucket_of(before: Standing, after: Standing) -> Bucket:
     return Bucket.ERRORED if after is Standing.ERRORED else Bucket.STILL_FAILING
 
 
-_BUCKETS = {(before, after): bucket_of(before, after) for before in Standing for after in Standing}
+_kinds: dict[tuple[Any, ...], Kind] = {}
 
 
 def kind_of(before: Held, after: Held) -> Kind:
-    """Return what is said of a case that both runs hold a result of."""
-    was, now = state(before), state(after)
-    standings = Standing(was[0]), Standing(now[0])
-    bucket = _BUCKETS[standings]
-    if not (standings[0] in RAN and standings[1] in RAN):
-        return Kind(bucket, (), *standings)
-    hashes = zip(_JUDGED_BY, was[1:], now[1:], strict=True)
-    differ = {cause for cause, old, new in hashes if old != new and None not in (old, new)}
-    # A file without hashes may still hold the expectation itself.
-    if None in (was[2], now[2]) and _expectation_differs(first(before).expected, first(after).expected):
-        differ.add(Cause.EXPECTATION)
-    causes = tuple(cause for cause in _JUDGED_BY if cause in differ)
-    if not causes and was[0] != now[0]:
-        causes = (Cause.UNKNOWN if None in was or None in now else Cause.HARNESS,)
-    return Kind(bucket, causes, *standings)
+    """Return what is said of a case of which the two runs hold this."""
+    standing, of_input, of_expectation, of_grader = state(before)
+    standing_now, input_now, expectation_now, grader_now = state(after)
+    # True: differs; False: is the same; None: a file does not tell.
+    inputs = None if of_input is None or input_now is None else of_input != input_now
+    graders = None if of_grader is None or grader_now is None else of_grader != grader_now
+    if of_expectation is not None and expectation_now is not None:
+        expectations = of_expectation != expectation_now
+    else:
+        # A file without hashes may still hold the expectation itself.
+        expectations = _told_apart(before, after) or None
+    key = (standing, standing_now, inputs, expectations, graders)
+    found = _kinds.get(key)
+    if found is None:
+        found = _kinds[key] = _new_kind(Standing(standing), Standing(standing_now), key[2:])
+    return found
 
 
-def _expectation_differs(was: Any, now: Any) -> bool:
+def _told_apart(before: Held, after: Held) -> bool:
+    """Whether the expectations themselves are there and differ."""
+    if before.outcome not in RAN or after.outcome not in RAN:
+        return False
+    was, now = first(before).expected, first(after).expected
     return was is not None and now is not None and not same(was, now)
+
+
+def _new_kind(before: Standing, after: Standing, differs: Sequence[bool | None]) -> Kind:
+    causes: tuple[Cause, ...] = ()
+    if before in RAN and after in RAN:
+        causes = tuple(cause for cause, other in zip(_JUDGED_BY, differs, strict=True) if other)
+        if not causes and before is not after:
+            causes = (Cause.UNKNOWN if None in differs else Cause.HARNESS,)
+    return Kind(bucket_of(before, after), causes, before, after)
 
 
 def same(one: Any, other: Any) -> bool:
@@ -128,9 +148,7 @@ class Rows(Sequence[Row]):
 def _shown(side: Side, case_id: str, standing: Standing) -> CaseSummary | None:
     if case_id in side.held:
         return summary(side.held[case_id])
-    if standing is Standing.ABSENT:
-        return None
-    return CaseSummary(case_id=case_id, outcome=standing, results=(), passed=0, errored=0, missing=1)
+    return None if standing is Standing.ABSENT else nothing(case_id, standing)
 
 
 class Join:
@@ -212,11 +230,21 @@ class Join:
                             if kind.after is Standing.MIXED and kind.before in stable})  # fmt: skip
 
     @cached_property
+    def errored_now(self) -> tuple[str, ...]:
+        """Cases of which at least one repeat crashed in the second run."""
+        wholly = self._where({kind for kind in self._kinds if kind.after is Standing.ERRORED})
+        partly = {case.case_id for case in self.after.repeated if case.errored}
+        if not partly:
+            return wholly
+        either = partly.union(wholly)
+        return tuple(case_id for case_id in self.rows.ids if case_id in either)
+
+    @cached_property
     def pairs(self) -> int:
         """Unchanged cases that ran in both runs: those that the verdict is about."""
         return sum(
             count for kind, count in self._kinds.items()
-            if kind.before in RAN and kind.after in RAN and not kind.changed
+            if kind.ran and not kind.changed
         )  # fmt: skip
 
     @cached_property
@@ -256,28 +284,20 @@ class Join:
 
 
 def _joined(before: Side, after: Side) -> tuple[list[str], list[Kind]]:
-    """Return every case, and beside it its kind; equal kinds are one object."""
-    left, right = before.held, after.held
-    ids = list(before.ids())
-    known = before.meant or left
-    ids += [case_id for case_id in after.ids() if case_id not in known]
+    """Return every case, and beside it its kind."""
+    if before.order == after.order:
+        ids = after.order = before.order
+    else:
+        known = before.meant or before.held
+        ids = before.order + [case_id for case_id in after.order if case_id not in known]
     # Where a file does not carry the set, what it lacks was removed or not run: the first would be a guess.
     # What only the second run has is new, unless the first was cut off.
     cut_off = Standing.ABSENT if before.run.complete else Standing.NOT_RUN
-    unchanged = {standing: Kind(_BUCKETS[standing, standing], (), standing, standing) for standing in Standing}
-    shared: dict[Kind, Kind] = {kind: kind for kind in unchanged.values()}
-    kinds: list[Kind] = []
-    for case_id in ids:
-        was, now = left.get(case_id), right.get(case_id)
-        if was is not None and now is not None:
-            told = state(was)
-            if told[2] is not None and told == state(now):
-                kinds.append(unchanged[told[0]])
-                continue
-            kind = kind_of(was, now)
-        else:
-            one = Standing(was.outcome) if was else before.without_result(case_id, absent=cut_off)
-            other = Standing(now.outcome) if now else after.without_result(case_id, absent=Standing.NOT_RUN)
-            kind = Kind(_BUCKETS[one, other], (), one, other)
-        kinds.append(shared.setdefault(kind, kind))
+    left, right = before.aligned(ids, absent=cut_off), after.aligned(ids, absent=Standing.NOT_RUN)
+    unchanged = {standing: _new_kind(standing, standing, [False] * 3) for standing in Standing}
+    states = zip(map(state, left), map(state, right), left, right, strict=True)
+    kinds = [
+        unchanged[was[0]] if was == now and was[2] is not None else kind_of(one, other)
+        for was, now, one, other in states
+    ]
     return ids, kinds

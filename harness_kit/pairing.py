@@ -5,12 +5,15 @@ run may hold a million; one with repeats becomes a `CaseSummary`. Both have the 
 """
 
 import math
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import compress
+from math import fsum
 from operator import attrgetter
 from types import MappingProxyType
-from typing import Any
+from typing import Any, cast
 
 from harness_kit.codes import Outcome, Standing
 from harness_kit.errors import InputError
@@ -18,6 +21,8 @@ from harness_kit.results import CaseResult, EvalRun
 
 state = attrgetter("outcome", "input_hash", "expectation_hash", "grader_hash")
 """How a case stands and what it was judged by."""
+
+_id = attrgetter("case_id")
 
 RAN: frozenset[str] = frozenset({Standing.PASSED, Standing.FAILED, Standing.ERRORED, Standing.MIXED})
 
@@ -49,7 +54,7 @@ class CaseSummary:
     def score(self) -> float | None:
         """Mean score of the repeats that were graded; None where none was. A crash is graded by nobody."""
         scores = [result.score for result in self.results if result.score is not None]
-        return math.fsum(scores) / len(scores) if scores else None
+        return fsum(scores) / len(scores) if scores else None
 
     def shown(self, *, passing: bool) -> CaseResult | None:
         """Return the first repeat that passed (or that ran and did not); else the first that ran, or any."""
@@ -67,7 +72,7 @@ Held = CaseResult | CaseSummary
 
 def summary(held: Held) -> CaseSummary:
     """Return a case run once as what one with repeats is."""
-    return held if isinstance(held, CaseSummary) else _summary(held.case_id, (held,))
+    return held if isinstance(held, CaseSummary) else _once(held)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,41 +109,51 @@ class Side:
         if not isinstance(run, EvalRun):
             raise InputError(f"cannot compare {str(run)[:80]!r}; expected an EvalRun, as evaluate() gives")
         self.run = run
+        self.meant = _meant(run)
+        """Every case that the run names as meant; empty where it names none."""
         self.held = _by_case(run)
         self.set_known = run.knows_its_set and bool(run.case_ids)
-        self.meant = dict.fromkeys(run.case_ids) if run.case_ids else {}
-        _check_set(run, self.meant, self.held)
-
-    def ids(self) -> Iterable[str]:
+        self.order = list(self.meant or self.held)
         """Every case of the run, in the order of its set, or else of its results."""
-        return self.meant or self.held
+        self._in_order = list(map(self.held.get, self.order))
+        if sum(map(bool, self._in_order)) < len(self.held):
+            stray = next(case_id for case_id in self.held if case_id not in self.meant)
+            raise InputError(
+                f"run {run.run_id!r} has a result of case {stray!r}, which case_ids does not name; "
+                "add it to the set, or leave case_ids empty where the set is not known"
+            )
 
-    def without_result(self, case_id: str, *, absent: Standing) -> Standing:
-        """Return how a case stands that the run holds no result of; `absent` where no set tells."""
-        if case_id in self.meant:
-            return Standing.NOT_RUN
-        return Standing.ABSENT if self.set_known else absent
+    def aligned(self, ids: Sequence[str], *, absent: Standing) -> list[Held]:
+        """Return what the run holds of these cases, in their order; of one without a result, how it stands:
+        `absent` where no set tells."""
+        found = self._in_order if ids is self.order else list(map(self.held.get, ids))
+        # Not `None in found`, which asks every result whether it equals None.
+        if all(found):
+            return cast(list[Held], found)
+        unknown = nothing("", Standing.ABSENT if self.set_known else absent)
+        not_run = nothing("", Standing.NOT_RUN)
+        return [
+            held or (not_run if case_id in self.meant else unknown)
+            for case_id, held in zip(ids, found, strict=True)
+        ]
 
     @cached_property
-    def errored(self) -> tuple[str, ...]:
-        """Cases of which at least one repeat crashed."""
-        return tuple(
-            case_id
-            for case_id, held in self.held.items()
-            if held.outcome == Outcome.ERRORED or (isinstance(held, CaseSummary) and held.errored)
-        )
+    def repeated(self) -> tuple[CaseSummary, ...]:
+        """The cases of which there are several results."""
+        if len(self.held) == len(self.run.results):
+            return ()
+        return tuple(held for held in self.held.values() if isinstance(held, CaseSummary))
 
     @cached_property
     def unfinished(self) -> frozenset[str]:
         """Cases that ran, but not all their repeats."""
-        several = ((case_id, held) for case_id, held in self.held.items() if isinstance(held, CaseSummary))
-        return frozenset(case_id for case_id, held in several if held.missing and held.outcome in RAN)
+        return frozenset(case.case_id for case in self.repeated if case.missing and case.outcome in RAN)
 
     @cached_property
     def must_pass(self) -> tuple[str, ...]:
         """Cases that are marked as ones that must pass."""
-        marked = ((case_id, first(held)) for case_id, held in self.held.items())
-        return tuple(case_id for case_id, result in marked if result.must_pass)
+        marked = compress(map(_id, self.run.results), map(attrgetter("must_pass"), self.run.results))
+        return tuple(dict.fromkeys(marked))
 
     def score(self, tag: str | None = None, elsewhere: Mapping[str, Held] = MappingProxyType({})) -> Score:
         """Return the run's score, over all cases or those with a tag.
@@ -146,28 +161,31 @@ class Side:
         `elsewhere` holds, by id, results that another run has: what a case weighs that did not run here, and
         which tags it has. Of one that neither run knows, the weight counts as one and no tag is known.
         """
-        passed = missing = selected = 0.0
-        for held in self.held.values():
-            result = first(held)
-            if held.outcome == Outcome.NOT_SELECTED or tag is not None and tag not in result.tags:
-                continue
-            selected += result.weight
-            if isinstance(held, CaseSummary):
-                repeats = held.ran + held.missing
-                passed += result.weight * held.passed / repeats
-                missing += result.weight * held.missing / repeats
-            elif held.outcome == Outcome.PASSED:
-                passed += result.weight
-            elif held.outcome == Outcome.NOT_RUN:
-                missing += result.weight
-        for case_id in self.meant.keys() | elsewhere.keys():
-            if case_id in self.held:
-                continue
-            known = first(elsewhere[case_id]) if case_id in elsewhere else None
-            if tag is None or known is not None and tag in known.tags:
-                weight = 1.0 if known is None else known.weight
-                selected, missing = selected + weight, missing + weight
-        return Score(passed=passed, missing=missing, selected=selected)
+        passed, missing, selected = [], [], []
+        once = [one for one in self.run.results if tag is None or tag in one.tags]
+        if self.repeated:
+            several = {case.case_id for case in self.repeated}
+            once = [one for one in once if one.case_id not in several]
+            for case in self.repeated:
+                repeats, weight = case.ran + case.missing, case.results[0].weight
+                if repeats and (tag is None or tag in case.results[0].tags):
+                    selected.append(weight)
+                    passed.append(weight * case.passed / repeats)
+                    missing.append(weight * case.missing / repeats)
+        # Most cases weigh the same: counted in C, and summed so that their order is no matter.
+        counted = Counter(zip(map(attrgetter("outcome"), once), map(attrgetter("weight"), once), strict=True))
+        for (outcome, weight), count in counted.items():
+            if outcome != Outcome.NOT_SELECTED:
+                selected.append(weight * count)
+                passed.append(weight * count if outcome == Outcome.PASSED else 0.0)
+                missing.append(weight * count if outcome == Outcome.NOT_RUN else 0.0)
+        if len(self.held) < len(self.meant) or elsewhere:
+            for case_id in self.meant.keys() | elsewhere.keys():
+                known = first(elsewhere[case_id]) if case_id in elsewhere else None
+                if case_id not in self.held and (tag is None or known is not None and tag in known.tags):
+                    selected.append(1.0 if known is None else known.weight)
+                    missing.append(selected[-1])
+        return Score(passed=fsum(passed), missing=fsum(missing), selected=fsum(selected))
 
 
 def first(held: Held) -> CaseResult:
@@ -175,32 +193,52 @@ def first(held: Held) -> CaseResult:
     return held if isinstance(held, CaseResult) else held.results[0]
 
 
+def nothing(case_id: str, standing: Standing) -> CaseSummary:
+    """Return what is held of a case without a result."""
+    return CaseSummary(case_id=case_id, outcome=standing, results=(), passed=0, errored=0, missing=1)
+
+
+def _meant(run: EvalRun) -> dict[str, None]:
+    meant = dict.fromkeys(run.case_ids)
+    _check_ids(run, meant, "set")
+    if len(meant) < len(run.case_ids):
+        raise InputError(f"run {run.run_id!r} names a case twice in case_ids; name each case once")
+    return meant
+
+
 def _by_case(run: EvalRun) -> dict[str, Held]:
     results = run.results
-    ids = list(map(attrgetter("case_id"), results))
-    held: dict[str, Held] = dict(zip(ids, results, strict=True))
+    held: dict[str, Held] = dict(zip(map(_id, results), results, strict=True))
     _check_ids(run, held, "result")
     _check_values(run)
-    if len(held) == len(ids):
+    if len(held) == len(results):
         return held
     repeats: dict[str, list[CaseResult]] = {}
-    for case_id, result in zip(ids, results, strict=True):
-        repeats.setdefault(case_id, []).append(result)
+    for result in results:
+        repeats.setdefault(result.case_id, []).append(result)
     for case_id, several in repeats.items():
         if len(several) > 1:
-            held[case_id] = _summary(case_id, tuple(sorted(several, key=attrgetter("repeat"))), run)
+            held[case_id] = _several(run, case_id, tuple(sorted(several, key=attrgetter("repeat"))))
     return held
 
 
-def _summary(case_id: str, results: tuple[CaseResult, ...], run: EvalRun | None = None) -> CaseSummary:
+def _once(result: CaseResult) -> CaseSummary:
+    return CaseSummary(
+        case_id=result.case_id, outcome=Standing(result.outcome), results=(result,),
+        passed=int(result.outcome == Outcome.PASSED), errored=int(result.outcome == Outcome.ERRORED),
+        missing=int(result.outcome == Outcome.NOT_RUN), input_hash=result.input_hash,
+        expectation_hash=result.expectation_hash, grader_hash=result.grader_hash,
+    )  # fmt: skip
+
+
+def _several(run: EvalRun, case_id: str, results: tuple[CaseResult, ...]) -> CaseSummary:
     hashes = {state(result)[1:] for result in results}
-    numbers = {result.repeat for result in results}
-    if run is not None and len(numbers) < len(results):
+    if len({result.repeat for result in results}) < len(results):
         raise InputError(
             f"run {run.run_id!r} has two results of case {case_id!r} with one repeat number; give each "
             "case an id of its own, or number its repeats 1, 2, …"
         )
-    if run is not None and len(hashes) > 1:
+    if len(hashes) > 1:
         raise InputError(
             f"run {run.run_id!r} judged repeats of case {case_id!r} by different inputs, expectations or "
             "graders; give what differs an id of its own"
@@ -249,15 +287,3 @@ def _check_values(run: EvalRun) -> None:
             raise InputError(
                 f"run {run.run_id!r} has a result whose {name} is {bad[0]!r}; expected {expected}"
             )
-
-
-def _check_set(run: EvalRun, meant: dict[str, None], held: dict[str, Held]) -> None:
-    _check_ids(run, meant, "set")
-    if len(meant) < len(run.case_ids):
-        raise InputError(f"run {run.run_id!r} names a case twice in case_ids; name each case once")
-    if meant and not held.keys() <= meant.keys():
-        stray = next(case_id for case_id in held if case_id not in meant)
-        raise InputError(
-            f"run {run.run_id!r} has a result of case {stray!r}, which case_ids does not name; "
-            "add it to the set, or leave case_ids empty where the set is not known"
-        )

@@ -98,7 +98,7 @@ def test_every_case_is_in_one_bucket_and_the_counts_add_up(before: EvalRun, afte
 def test_a_pass_says_that_all_ran_and_nothing_was_lost(before: EvalRun, after: EvalRun) -> None:
     comparison = compare(before, after)
     if comparison.verdict is ComparisonVerdict.PASSED:
-        assert comparison.coverage == 1.0 and not comparison.regressed and not comparison.after.errored
+        assert comparison.coverage == 1.0 and not comparison.regressed and not comparison.errored_now
         assert before.complete and after.complete and comparison.pairs > 0 and comparison.why == ()
 
 
