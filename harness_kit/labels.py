@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from enum import StrEnum
 from typing import Literal, NamedTuple
 
-from harness_kit import codes
+from harness_kit import codes, comparison_words
 from harness_kit.codes import (
     ChainFault,
     CommitStatus,
@@ -36,28 +36,40 @@ class Word(StrEnum):
 
     ACTION = "action"
     ACTUAL = "actual"
+    AFTER = "after"
     AGREES = "agrees"
     ALL_CASES = "all_cases"
     ASKED_UNITS = "asked_units"
+    BEFORE = "before"
+    BUCKET = "bucket"
     BUDGET = "budget"
     CALLS = "calls"
     CALL_NUMBER = "call_number"
     CASE = "case"
+    CASES = "cases"
+    CAUSE = "cause"
     CHECK = "check"
     COMMITTED = "committed"
     COST = "cost"
+    COUNTED_APART = "counted_apart"
     DETAIL = "detail"
     DIFFERS = "differs"
     EVALUATION = "evaluation"
+    EVIDENCE = "evidence"
+    EXPECTED = "expected"
     FAILED = "failed"
     FILE = "file"
     FINISHED = "finished"
     GUESS = "guess"
+    INTERVAL = "interval"
     LIMIT = "limit"
     MATCH = "match"
     NO = "no"
+    NOTE = "note"
     NOT_GUESSED = "not_guessed"
+    NO_CHANGE_SHOWS = "no_change_shows"
     OBSERVATION = "observation"
+    PARTED_AT = "parted_at"
     PASSED = "passed"
     PURPOSE_INPUT = "purpose_input"
     PURPOSE_RECORDS = "purpose_records"
@@ -73,7 +85,9 @@ class Word(StrEnum):
     REVIEW = "review"
     ROLE = "role"
     SCENARIO = "scenario"
+    SCORE = "score"
     SECONDS = "seconds"
+    SMALLEST_CHANGE = "smallest_change"
     SPENT = "spent"
     STAGE = "stage"
     STATUS = "status"
@@ -82,6 +96,8 @@ class Word(StrEnum):
     TASK = "task"
     TIME = "time"
     UNITS = "units"
+    VERDICT = "verdict"
+    VERSION = "version"
     YES = "yes"
 
 
@@ -166,30 +182,46 @@ _ROWS: tuple[tuple[StrEnum, str, str], ...] = (
     (Stage.REPORT_COMMIT, "보고서 저장", "report commit"),
     (Stage.FINISH, "끝", "finish"),
     (Stage.AUDIT_READY, "기록 준비", "audit ready"),
+    *comparison_words.ROWS,
     (Word.ACTION, "행동", "action"),
     (Word.ACTUAL, "실제", "actual"),
+    (Word.AFTER, "이후", "after"),
     (Word.AGREES, "맞음", "agrees"),
     (Word.ALL_CASES, "전체 평가", "all scenarios"),
     (Word.ASKED_UNITS, "요청 단위", "units asked"),
+    (Word.BEFORE, "이전", "before"),
+    (Word.BUCKET, "구분", "bucket"),
     (Word.BUDGET, "비용(단위)", "cost (units)"),
     (Word.CALLS, "호출 수", "calls"),
     (Word.CALL_NUMBER, "호출 순서", "call number"),
     (Word.CASE, "사례", "case"),
+    (Word.CASES, "사례 수", "cases"),
+    (Word.CAUSE, "원인", "cause"),
     (Word.CHECK, "검사", "check"),
     (Word.COMMITTED, "저장됨", "written"),
     (Word.COST, "비용", "cost"),
+    (Word.COUNTED_APART, "따로 센 사례", "counted apart"),
     (Word.DETAIL, "내용", "detail"),
     (Word.DIFFERS, "다름", "differs"),
     (Word.EVALUATION, "평가", "evaluation"),
+    (Word.EVIDENCE, "근거", "evidence"),
+    (Word.EXPECTED, "기대", "expected"),
     (Word.FAILED, "실패", "failed"),
     (Word.FILE, "파일", "file"),
     (Word.FINISHED, "종료", "ended"),
     (Word.GUESS, "예상", "guess"),
+    (Word.INTERVAL, "점수 차이의 구간", "interval of the difference of scores"),
     (Word.LIMIT, "한도", "limit"),
     (Word.MATCH, "비교", "match"),
     (Word.NO, "아니오", "no"),
+    (Word.NOTE, "참고", "note"),
     (Word.NOT_GUESSED, "예상 없음", "no guess"),
+    (
+        Word.NO_CHANGE_SHOWS, "사례 {cases}건으로는 어떤 변화도 우연과 구분할 수 없음",
+        "no change of {cases} cases can be told from chance",
+    ),
     (Word.OBSERVATION, "관찰", "observation"),
+    (Word.PARTED_AT, "갈라진 단계", "where the traces part"),
     (Word.PASSED, "통과", "passed"),
     (Word.PURPOSE_INPUT, "입력 준비", "prepare the inputs"),
     (Word.PURPOSE_RECORDS, "실행 기록과 평가 저장", "save the run record and its evaluation"),
@@ -205,7 +237,12 @@ _ROWS: tuple[tuple[StrEnum, str, str], ...] = (
     (Word.REVIEW, "사람의 판단", "review"),
     (Word.ROLE, "역할", "role"),
     (Word.SCENARIO, "시나리오", "scenario"),
+    (Word.SCORE, "점수", "score"),
     (Word.SECONDS, "시간(초)", "time (s)"),
+    (
+        Word.SMALLEST_CHANGE, "사례 {cases}건이 보일 수 있는 가장 작은 변화는 한쪽으로 {needed}건(반대쪽 {against}건일 때)",
+        "the smallest change that {cases} cases can show is {needed} one way, with {against} the other way",
+    ),
     (Word.SPENT, "사용", "spent"),
     (Word.STAGE, "단계", "stage"),
     (Word.STATUS, "상태", "status"),
@@ -214,6 +251,8 @@ _ROWS: tuple[tuple[StrEnum, str, str], ...] = (
     (Word.TASK, "작업", "task"),
     (Word.TIME, "시각", "time"),
     (Word.UNITS, "단위", "units"),
+    (Word.VERDICT, "판정", "verdict"),
+    (Word.VERSION, "버전", "version"),
     (Word.YES, "예", "yes"),
 )
 

@@ -22,7 +22,7 @@ PACKAGE = ROOT / "harness_kit"
 # From the top down. A module imports only from rows above it, or from its left in its own row; a folder
 # stands for all modules in it. A new module is one word in its row; a name may stand here before its file.
 ROWS = [
-    ["errors", "codes", "labels", "extras", "resources", "processes"],
+    ["errors", "codes", "comparison_words", "labels", "extras", "resources", "processes"],
     ["canonical", "paths", "folders", "transactions", "workspace"],
     ["trace", "database", "records", "chain", "store", "jsonl", "spends", "budget"],
     ["models", "providers", "proposals", "approval", "approvers"],

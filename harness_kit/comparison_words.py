@@ -1,0 +1,48 @@
+"""The words of comparisons, a row a code: part of the table of `labels`, which is where they are looked up."""
+
+from enum import StrEnum
+
+from harness_kit.codes import Bucket, Cause, Ground, Parting, Standing
+
+ROWS: tuple[tuple[StrEnum, str, str], ...] = (
+    (Standing.PASSED, "통과", "passed"),
+    (Standing.FAILED, "실패", "failed"),
+    (Standing.ERRORED, "오류", "errored"),
+    (Standing.NOT_RUN, "미실행", "not run"),
+    (Standing.NOT_SELECTED, "제외", "not selected"),
+    (Standing.MIXED, "엇갈림", "mixed"),
+    (Standing.ABSENT, "없음", "absent"),
+    (Bucket.IMPROVED, "개선", "improved"),
+    (Bucket.REGRESSED, "회귀", "regressed"),
+    (Bucket.STILL_PASSING, "계속 통과", "still passing"),
+    (Bucket.STILL_FAILING, "계속 실패", "still failing"),
+    (Bucket.ERRORED, "오류", "errored"),
+    (Bucket.FLAKY, "반복마다 다름", "flaky"),
+    (Bucket.NOT_RUN, "미실행", "not run"),
+    (Bucket.NOT_SELECTED, "제외", "not selected"),
+    (Bucket.ADDED, "새 사례", "added"),
+    (Bucket.REMOVED, "빠진 사례", "removed"),
+    (Cause.INPUT, "입력", "input"),
+    (Cause.EXPECTATION, "기대 결과", "expectation"),
+    (Cause.GRADER, "채점 기준", "grader"),
+    (Cause.HARNESS, "하네스", "harness"),
+    (Cause.UNKNOWN, "알 수 없음", "unknown"),
+    (Ground.REGRESSION, "통과하던 사례가 실패함", "cases that passed before fail"),
+    (Ground.MUST_PASS, "반드시 통과할 사례가 통과하지 못함", "cases that must pass do not"),
+    (Ground.MIN_SCORE, "점수가 기준에 못 미침", "the score is below its limit"),
+    (Ground.TAG_SCORE, "태그의 점수가 기준에 못 미침", "the score of a tag is below its limit"),
+    (Ground.FLAKINESS, "반복마다 다른 사례가 너무 많음", "too many cases are flaky"),
+    (Ground.CRASH, "오류로 끝난 사례가 있음", "cases crashed"),
+    (Ground.COVERAGE, "실행되지 않은 사례가 있음", "cases did not run"),
+    (Ground.INCOMPLETE, "끝까지 가지 못한 실행", "a run did not reach its end"),
+    (Ground.GATED_ABSENT, "기준이 요구하는 것이 결과에 없음", "the results lack what the gate asks for"),
+    (Ground.NOTHING, "비교할 사례가 없음", "there is no case to compare"),
+    (Ground.THIN_EVIDENCE, "근거가 얇음", "the evidence is thin"),
+    (Ground.CASE_CHANGED, "사례 자체가 바뀌어 따로 셈", "cases themselves changed and are counted apart"),
+    (Ground.CAUSE_UNKNOWN, "파일에 해시가 없어 원인을 알 수 없음", "without hashes the cause is unknown"),
+    (Ground.NEWLY_FLAKY, "새로 결과가 흔들리는 사례", "cases that are newly flaky"),
+    (Ground.CASE_REMOVED, "세트에서 빠진 사례", "cases that the set lost"),
+    (Ground.SAME_FAILURE, "같은 출력으로 계속 실패: 기대 결과를 살펴볼 것", "fail alike: look at the expectation"),
+    (Parting.NO_TRACE, "추적 없음", "no trace"),
+    (Parting.SAME_TRACE, "추적 같음", "traces alike"),
+)
