@@ -90,7 +90,8 @@ def measured(count: int, rounds: int, *, hashes: bool = True) -> bool:
         bound = BOUND if name == "compare" else None
         good &= bound is None or ratio <= bound
         said = "no bound" if bound is None else f"bound {bound:g} x: {'ok' if ratio <= bound else 'OVER'}"
-        print(f"{count:,} cases{'' if hashes else ' without hashes'}, {name}: {min(times):.2f} s, merge {plain:.2f} s; {ratio:.2f} x, {said}",
+        what = f"{count:,} cases{'' if hashes else ' without hashes'}, {name}"
+        print(f"{what}: {min(times):.2f} s, merge {plain:.2f} s; {ratio:.2f} x, {said}",
               flush=True)  # fmt: skip
     return good
 

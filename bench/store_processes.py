@@ -60,8 +60,9 @@ def together(runs: int, pause: float) -> bool:
             events = store.count_events()
     times = sorted(float(line) for text in printed for line in text.splitlines())
     cuts = quantiles(times, n=100)
-    print(f"one write, pause {pause * 1000:g} ms: p50 {cuts[49]:.1f} ms, p95 {cuts[94]:.1f} ms, p99 {cuts[98]:.1f} ms, "
-          f"worst {times[-1]:.0f} ms; all together {len(times) / took:,.0f} writes/s")  # fmt: skip
+    print(f"one write, pause {pause * 1000:g} ms: p50 {cuts[49]:.1f} ms, p95 {cuts[94]:.1f} ms, "
+          f"p99 {cuts[98]:.1f} ms, worst {times[-1]:.0f} ms; "
+          f"all together {len(times) / took:,.0f} writes/s")  # fmt: skip
     good = not failed and not lost and events == len(wanted) * EVENTS
     print(f"{PROCESSES} processes, {len(wanted):,} runs, {events:,} events: {len(lost)} runs lost, "
           f"{len(failed)} writers failed: {'ok' if good else 'LOST'}")  # fmt: skip

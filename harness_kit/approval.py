@@ -9,6 +9,7 @@ An approval is bound to one proposal's fingerprint, can be used once, may expire
 """
 
 import hmac
+import unicodedata
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
@@ -187,7 +188,7 @@ def _refusal(
             return Refusal.FORGED, "the approval is signed and no key was given to check it; pass key="
         if not hmac.compare_digest(approval.signature or "", approval.sign(key)):
             return Refusal.FORGED, "the signature does not fit the approval; ask the approver again"
-    if approval.approver.strip().casefold() == proposal.proposer.strip().casefold():
+    if _person(approval.approver) == _person(proposal.proposer):
         return (
             Refusal.SELF_APPROVED,
             f"{approval.approver!r} proposed this and may not answer; ask somebody else",
@@ -244,6 +245,12 @@ def _claimed(
         held = [link for link in store.decisions(kind="use") if link.unique == unique]
         return resume and bool(held) and held[0].body["commit"] == commit_key
     return True
+
+
+def _person(name: str) -> str:
+    """Return a name without what only makes it look different: width, case, blanks, invisible letters."""
+    folded = unicodedata.normalize("NFKC", name).casefold()
+    return "".join(letter for letter in folded if unicodedata.category(letter) not in ("Cf", "Cc", "Zs"))
 
 
 def _moment(text: str, what: str) -> datetime:

@@ -26,13 +26,15 @@ def say(text: str = "") -> None:
 
 
 def plain_errors(command: Command) -> Command:
-    """Turn an error of ours into one line on stderr and exit code 2."""
+    """Turn an error of ours, or of the file system, into one line on stderr and exit code 2."""
 
     @wraps(command)
     def guarded(*args: Any, **kwargs: Any) -> Any:
         try:
             return command(*args, **kwargs)
-        except HarnessError as error:
+        except BrokenPipeError:
+            raise
+        except (HarnessError, OSError) as error:
             click.echo(f"harness-kit: {error}", err=True)
             sys.exit(2)
 
@@ -70,7 +72,7 @@ def reproduce(chapter: str | None, only_check: bool) -> None:
 @click.argument("before")
 @click.argument("after")
 @click.option("--gate", "gate_file", type=click.Path(path_type=Path), default=None,
-              help="What AFTER must show: a TOML file.  [default: no regression, no crash, all cases run]")  # fmt: skip
+              help="TOML; what AFTER must show.  [default: no regression, no crash, all run]")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON value instead of words.")
 @plain_errors
 def compare(before: str, after: str, gate_file: Path | None, as_json: bool) -> None:
@@ -82,7 +84,7 @@ def compare(before: str, after: str, gate_file: Path | None, as_json: bool) -> N
     from harness_kit.compare import compare as compared
     from harness_kit.comparing import EXIT_CODES, comparison_lines, comparison_record
     from harness_kit.gates import Gate
-    from harness_kit.result_files import read_results
+    from harness_kit.importers.own import read_results
 
     gate = None if gate_file is None else Gate.read(gate_file)
     comparison = compared(read_results(before), read_results(after), gate=gate)

@@ -235,3 +235,26 @@ class Parting(StrEnum):
 
     NO_TRACE = "no_trace"
     SAME_TRACE = "same_trace"
+
+
+class TriggerSource(StrEnum):
+    """What fires a trigger."""
+
+    SCHEDULE = "schedule"
+    EVENT = "event"
+
+
+class TriggerStatus(StrEnum):
+    """What became of a trigger."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    BLOCKED = "blocked"
+    """Not started: its units did not fit."""
+
+
+class AlertKind(StrEnum):
+    """Why somebody should look; the remedies differ."""
+
+    VERIFICATION_FAILED = "verification_failed"
+    BUDGET_EXHAUSTED = "budget_exhausted"

@@ -92,7 +92,7 @@ def _run_line(side: Side, score: Score, lang: Lang) -> str:
     # What did not run may have passed or not.
     if not score.complete and score.at_best is not None:
         value += f" … {score.at_best * 100:.1f}"
-    return f"{named}, {score.passed:g}/{score.selected:g}, {label(Word.SCORE, lang)} {value}"
+    return f"{named}, {score.passed:g}/{score.selected:g}, {label(Word.POINTS, lang)} {value}"
 
 
 def _names(cases: Sequence[str]) -> str:

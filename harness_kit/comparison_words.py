@@ -1,4 +1,4 @@
-"""The words of comparisons, a row a code: part of the table of `labels`, which is where they are looked up."""
+"""The words of comparisons, a row a code: part of the table of `labels`, where they are looked up."""
 
 from enum import StrEnum
 

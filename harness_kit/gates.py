@@ -64,7 +64,8 @@ class Gate:
         if not isinstance(self.per_tag, Mapping):
             raise _wrong("per_tag", self.per_tag, "a table of tag and share")
         object.__setattr__(self, "per_tag", MappingProxyType(dict(self.per_tag)))
-        shares = {"min_coverage": self.min_coverage, **{f"per_tag.{tag}": x for tag, x in self.per_tag.items()}}
+        shares = {"min_coverage": self.min_coverage}
+        shares |= {f"per_tag.{tag}": share for tag, share in self.per_tag.items()}
         if self.min_score is not None:
             shares["min_score"] = self.min_score
         for name, share in shares.items():
@@ -83,7 +84,9 @@ class Gate:
         except OSError as error:
             raise InputError(f"cannot read gate {os.fspath(path)!r}: {error.strerror}") from error
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-            raise InputError(f"gate {os.fspath(path)!r} is no TOML: {error}; Korean keys stand in quotes") from error
+            raise InputError(
+                f"gate {os.fspath(path)!r} is no TOML: {error}; mend it (Korean keys stand in quotes)"
+            ) from error
         known = [one.name for one in fields(cls)]
         unknown = [name for name in told if name not in known]
         try:

@@ -10,6 +10,7 @@ from typing import Literal, NamedTuple
 
 from harness_kit import codes, comparison_words
 from harness_kit.codes import (
+    AlertKind,
     ChainFault,
     CommitStatus,
     ComparisonVerdict,
@@ -24,6 +25,8 @@ from harness_kit.codes import (
     StepPhase,
     StopReason,
     TaskStatus,
+    TriggerSource,
+    TriggerStatus,
     Verdict,
 )
 from harness_kit.errors import InputError
@@ -38,8 +41,10 @@ class Word(StrEnum):
     ACTUAL = "actual"
     AFTER = "after"
     AGREES = "agrees"
+    ALERT = "alert"
     ALL_CASES = "all_cases"
     ASKED_UNITS = "asked_units"
+    AUTOMATIC_RUNS = "automatic_runs"
     BEFORE = "before"
     BUCKET = "bucket"
     BUDGET = "budget"
@@ -47,6 +52,7 @@ class Word(StrEnum):
     CALL_NUMBER = "call_number"
     CASE = "case"
     CASES = "cases"
+    CASES_SUFFIX = "cases_suffix"
     CAUSE = "cause"
     CHECK = "check"
     COMMITTED = "committed"
@@ -61,21 +67,28 @@ class Word(StrEnum):
     FILE = "file"
     FINISHED = "finished"
     GUESS = "guess"
+    IMPROVED = "improved"
     INTERVAL = "interval"
     LIMIT = "limit"
     MATCH = "match"
     NO = "no"
+    NONE = "none"
     NOTE = "note"
     NOT_GUESSED = "not_guessed"
     NO_CHANGE_SHOWS = "no_change_shows"
     OBSERVATION = "observation"
     PARTED_AT = "parted_at"
     PASSED = "passed"
+    PENDING_REVIEW = "pending_review"
+    POINTS = "points"
     PURPOSE_INPUT = "purpose_input"
     PURPOSE_RECORDS = "purpose_records"
     PURPOSE_REPORT = "purpose_report"
     QUESTION = "question"
     REASON = "reason"
+    RECORDS_SUFFIX = "records_suffix"
+    REGRESSED = "regressed"
+    REGRESSED_CASE = "regressed_case"
     REMEDY = "remedy"
     REPORT = "report"
     REPORT_ABSENT = "report_absent"
@@ -85,7 +98,6 @@ class Word(StrEnum):
     REVIEW = "review"
     ROLE = "role"
     SCENARIO = "scenario"
-    SCORE = "score"
     SECONDS = "seconds"
     SMALLEST_CHANGE = "smallest_change"
     SPENT = "spent"
@@ -95,6 +107,8 @@ class Word(StrEnum):
     SUMMARY = "summary"
     TASK = "task"
     TIME = "time"
+    TRACE = "trace"
+    TRACES_KEPT = "traces_kept"
     UNITS = "units"
     VERDICT = "verdict"
     VERSION = "version"
@@ -183,12 +197,21 @@ _ROWS: tuple[tuple[StrEnum, str, str], ...] = (
     (Stage.FINISH, "끝", "finish"),
     (Stage.AUDIT_READY, "기록 준비", "audit ready"),
     *comparison_words.ROWS,
+    (TriggerSource.SCHEDULE, "일정", "schedule"),
+    (TriggerSource.EVENT, "이벤트", "event"),
+    (TriggerStatus.PASSED, "통과", "passed"),
+    (TriggerStatus.FAILED, "실패", "failed"),
+    (TriggerStatus.BLOCKED, "차단", "blocked"),
+    (AlertKind.VERIFICATION_FAILED, "검증 실패", "verification failed"),
+    (AlertKind.BUDGET_EXHAUSTED, "비용 부족", "budget exhausted"),
     (Word.ACTION, "행동", "action"),
     (Word.ACTUAL, "실제", "actual"),
     (Word.AFTER, "이후", "after"),
     (Word.AGREES, "맞음", "agrees"),
+    (Word.ALERT, "알림", "alert"),
     (Word.ALL_CASES, "전체 평가", "all scenarios"),
     (Word.ASKED_UNITS, "요청 단위", "units asked"),
+    (Word.AUTOMATIC_RUNS, "자동 실행", "automatic runs"),
     (Word.BEFORE, "이전", "before"),
     (Word.BUCKET, "구분", "bucket"),
     (Word.BUDGET, "비용(단위)", "cost (units)"),
@@ -196,6 +219,7 @@ _ROWS: tuple[tuple[StrEnum, str, str], ...] = (
     (Word.CALL_NUMBER, "호출 순서", "call number"),
     (Word.CASE, "사례", "case"),
     (Word.CASES, "사례 수", "cases"),
+    (Word.CASES_SUFFIX, "건", "cases"),
     (Word.CAUSE, "원인", "cause"),
     (Word.CHECK, "검사", "check"),
     (Word.COMMITTED, "저장됨", "written"),
@@ -210,24 +234,28 @@ _ROWS: tuple[tuple[StrEnum, str, str], ...] = (
     (Word.FILE, "파일", "file"),
     (Word.FINISHED, "종료", "ended"),
     (Word.GUESS, "예상", "guess"),
+    (Word.IMPROVED, "개선", "improved"),
     (Word.INTERVAL, "점수 차이의 구간", "interval of the difference of scores"),
     (Word.LIMIT, "한도", "limit"),
     (Word.MATCH, "비교", "match"),
     (Word.NO, "아니오", "no"),
+    (Word.NONE, "없음", "none"),
     (Word.NOTE, "참고", "note"),
     (Word.NOT_GUESSED, "예상 없음", "no guess"),
-    (
-        Word.NO_CHANGE_SHOWS, "사례 {cases}건으로는 어떤 변화도 우연과 구분할 수 없음",
-        "no change of {cases} cases can be told from chance",
-    ),
+    (Word.NO_CHANGE_SHOWS, "사례 {cases}건으로는 변화를 우연과 구분할 수 없음", "{cases} cases tell no change from chance"),
     (Word.OBSERVATION, "관찰", "observation"),
     (Word.PARTED_AT, "갈라진 단계", "where the traces part"),
     (Word.PASSED, "통과", "passed"),
+    (Word.PENDING_REVIEW, "사람 검토 대기", "waiting for a person"),
+    (Word.POINTS, "점수", "score"),
     (Word.PURPOSE_INPUT, "입력 준비", "prepare the inputs"),
     (Word.PURPOSE_RECORDS, "실행 기록과 평가 저장", "save the run record and its evaluation"),
     (Word.PURPOSE_REPORT, "보고서 저장", "save the report"),
     (Word.QUESTION, "질문", "question"),
     (Word.REASON, "이유", "reason"),
+    (Word.RECORDS_SUFFIX, "개 기록", "records"),
+    (Word.REGRESSED, "회귀", "regressed"),
+    (Word.REGRESSED_CASE, "회귀 사례 상세", "regressed case in detail"),
     (Word.REMEDY, "해결 방법", "remedy"),
     (Word.REPORT, "보고서", "report"),
     (Word.REPORT_ABSENT, "없음", "absent"),
@@ -237,12 +265,9 @@ _ROWS: tuple[tuple[StrEnum, str, str], ...] = (
     (Word.REVIEW, "사람의 판단", "review"),
     (Word.ROLE, "역할", "role"),
     (Word.SCENARIO, "시나리오", "scenario"),
-    (Word.SCORE, "점수", "score"),
     (Word.SECONDS, "시간(초)", "time (s)"),
-    (
-        Word.SMALLEST_CHANGE, "사례 {cases}건이 보일 수 있는 가장 작은 변화는 한쪽으로 {needed}건(반대쪽 {against}건일 때)",
-        "the smallest change that {cases} cases can show is {needed} one way, with {against} the other way",
-    ),
+    (Word.SMALLEST_CHANGE, "사례 {cases}건에서 드러날 가장 작은 변화: {needed}건 대 {against}건",
+     "smallest change that {cases} cases show: {needed} to {against}"),
     (Word.SPENT, "사용", "spent"),
     (Word.STAGE, "단계", "stage"),
     (Word.STATUS, "상태", "status"),
@@ -250,6 +275,8 @@ _ROWS: tuple[tuple[StrEnum, str, str], ...] = (
     (Word.SUMMARY, "요약", "summary"),
     (Word.TASK, "작업", "task"),
     (Word.TIME, "시각", "time"),
+    (Word.TRACE, "추적", "trace"),
+    (Word.TRACES_KEPT, "추적 저장 확인", "traces kept"),
     (Word.UNITS, "단위", "units"),
     (Word.VERDICT, "판정", "verdict"),
     (Word.VERSION, "버전", "version"),

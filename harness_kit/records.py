@@ -4,11 +4,14 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from harness_kit import canonical
 from harness_kit.codes import StepPhase
 from harness_kit.errors import InputError, StoreCorruptError
+
+if TYPE_CHECKING:
+    import sqlite3
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,3 +111,14 @@ def stored_json(text: Any, what: str) -> Any:
         return json.loads(text)
     except (TypeError, ValueError, RecursionError) as error:
         raise StoreCorruptError(f"the store holds {what} as {text!r:.80}: {error}; restore a copy") from error
+
+
+def unknown_run(db: "sqlite3.Connection", run_id: str, path: str) -> InputError:
+    """Return the error for a run that is not there, naming ids like it."""
+    import difflib  # dear, and only for the message
+
+    names = [name for (name,) in db.execute("SELECT run_id FROM runs ORDER BY key DESC LIMIT 1000")]
+    like = difflib.get_close_matches(str(run_id), names, n=3, cutoff=0.5) or names[:3]
+    return InputError(
+        f"no run {run_id!r} in store {path!r}; " + (f"there is {', '.join(like)}" if like else "it is empty")
+    )

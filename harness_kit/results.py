@@ -12,7 +12,7 @@ Traces = Callable[[str], Sequence[Event]]
 """Reads the events of a trace by its `trace_id`."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class CaseResult:
     """What became of one case, once."""
 

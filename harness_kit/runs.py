@@ -161,6 +161,7 @@ class Run(RunState):
         except BaseException:
             self.state = canonical.loads(before)
             self.state["retries"] += 1  # the next attempt is a new call and pays anew
+            self._interrupted = True  # and reads back first what this one may have written
             raise
         self._interrupted = False
         self._show(happened)

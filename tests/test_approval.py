@@ -197,7 +197,7 @@ def test_a_signature_is_checked_against_the_key(ws: Workspace) -> None:
     assert commit(ws, proposal, signed, key=b"secret").status is CommitStatus.SAVED
 
 
-@pytest.mark.parametrize("name", ["writer", " Writer ", "WRITER"])
+@pytest.mark.parametrize("name", ["writer", " Writer ", "WRITER", "ｗｒｉｔｅｒ", "wri\u200bter", "w riter"])
 def test_the_proposing_role_may_not_approve(ws: Workspace, name: str) -> None:
     proposal = proposal_for(ws, proposer="writer")
     result = commit(ws, proposal, approved(proposal, approver=name))

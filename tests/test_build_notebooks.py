@@ -28,13 +28,13 @@ x
 """
 
 # Two texts of one value, in another order than the file keeps them in.
-TABLE = '''
+TABLE = """
 # %%
 class Table:
     def _repr_mimebundle_(self, **kwargs):
         return {"text/plain": "table", "text/html": "<b>table</b>"}
 Table()
-'''
+"""
 
 
 @pytest.fixture

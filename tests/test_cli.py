@@ -58,11 +58,20 @@ def test_the_first_difference_in_words(expected: bytes, actual: bytes, said: str
 
 def test_bad_input_is_one_line_on_stderr_and_exit_two(tmp_path: Path) -> None:
     for arguments, said in [
-        (["reproduce", "nothing"], "no chapter 'nothing'; there are: approval_gate"),
+        (["reproduce", "nothing"], "no chapter 'nothing'; there are: evaluation, approval_gate"),
         (["trace", "x", "--store", str(tmp_path / "none.db")], "there is no store"),
     ]:
         code, printed, error = call(*arguments)
         assert (code, printed) == (2, b"") and said in error and error.count("\n") == 1
+
+
+def test_a_folder_that_is_gone_is_said_in_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    code, printed, error = call("doctor")
+    assert (code, printed) == (2, b"") and error.startswith("harness-kit: ") and error.count("\n") == 1
 
 
 def test_trace_shows_a_run_a_line_a_step(tmp_path: Path) -> None:

@@ -27,7 +27,7 @@ ROWS = [
     ["trace", "database", "records", "chain", "store", "jsonl", "spends", "budget"],
     ["models", "providers", "proposals", "approval", "approvers"],
     ["runstate", "runs"],
-    ["results", "result_files", "graders", "evals"],
+    ["results", "graders", "cases", "trials", "evals"],
     ["stats", "pairing", "joining", "gates", "compare", "matrix", "review", "triggers", "sandbox", "verify"],
     ["roles", "workflow", "repair", "journal"],
     ["importers"],

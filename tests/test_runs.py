@@ -9,7 +9,7 @@ import pytest
 from harness_kit.approval import Approval
 from harness_kit.budget import Budget
 from harness_kit.codes import CommitStatus, Decision, RunStatus, StopReason
-from harness_kit.errors import ApprovalError, DuplicateRunError, InputError, RunError
+from harness_kit.errors import ApprovalError, DuplicateRunError, InputError, RunError, StoreError
 from harness_kit.models import ScriptedModel
 from harness_kit.runs import Run
 from harness_kit.store import TraceStore
@@ -202,6 +202,32 @@ def test_the_first_of_two_answers_wins(tmp_path: Path) -> None:
             one.answer(yes)
         resume(store, tmp_path).step()
         assert not (tmp_path / "letter.txt").exists()
+
+
+@pytest.mark.parametrize("failing", ["append", "checkpoint", "update_run"])
+def test_a_store_that_fails_after_the_write_does_not_turn_it_into_a_refusal(
+    tmp_path: Path, failing: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with TraceStore(tmp_path / "runs.db") as store:
+        run = stored(store, tmp_path)
+        to_question(run)
+        run.answer(answer(run))
+        real, calls = getattr(store, failing), [0]
+
+        def fails_once(*args: Any, **kwargs: Any) -> Any:
+            calls[0] += 1
+            if (tmp_path / "letter.txt").exists() and calls[0] < 100:
+                calls[0] = 100
+                raise StoreError("the disk is full")
+            return real(*args, **kwargs)
+
+        monkeypatch.setattr(store, failing, fails_once)
+        with pytest.raises(StoreError):
+            run.step()
+        assert (tmp_path / "letter.txt").exists() and run.status is RunStatus.READY
+        run.step()
+        assert (run.reason, run.record()["committed"]) == (StopReason.COMPLETED, True)
+        assert len(store.decisions(kind="use")) == 1
 
 
 POINTS = ["checkpoint", "append", "update_run", "record_decision"]

@@ -23,7 +23,14 @@ def _approval_gate() -> list[str]:
     return approval_gate.lines()
 
 
+def _evaluation() -> list[str]:
+    from harness_kit.scenarios import evaluation
+
+    return evaluation.lines()
+
+
 CHAPTERS: tuple[Chapter, ...] = (
+    Chapter(number="03", name="evaluation", golden="evaluation.txt", lines=_evaluation),
     Chapter(number="04", name="approval_gate", golden="approval_gate.txt", lines=_approval_gate),
 )
 """The chapters that exist, in the order of their numbers."""

@@ -17,7 +17,7 @@
 # %%
 import tempfile
 
-from harness_kit import Budget, StopReason, TaskStatus, __version__, frames, label, plots
+from harness_kit import Budget, Decision, StopReason, TaskStatus, __version__, frames, label, plots
 from harness_kit.approvers import RecordedDecisions, ask
 from harness_kit.exercises.predictions import Predictions
 from harness_kit.resources import data_path
@@ -316,7 +316,7 @@ expected = chapter.Expectation(
     task_states=(TaskStatus.DONE,) * 3,
     report=data_path("approval_gate", "expected_report.md").read_text("utf-8"),
 )
-mine = chapter.run(limit=6, expected=expected)
+mine = chapter.run(limit=6, expected=expected, audit_approval=Decision.APPROVED)
 print(label(mine.reason), mine.calls, [label(TaskStatus(task["status"])) for task in mine.tasks], mine.passed)
 
 # %% [markdown]
@@ -325,7 +325,7 @@ print(label(mine.reason), mine.calls, [label(TaskStatus(task["status"])) for tas
 # ## 8. 정리
 #
 # 제안, 관찰, 검증, 승인, 저장은 서로 다른 결정입니다. 모델은 제안하고, 하네스는 정하고, 사람은 승인합니다.
-# 마지막 셀은 내 예상을 모두 모으고, 이 장이 인쇄해야 하는 글과 실제 출력을 맞춰 봅니다.
+# 마지막 두 셀은 내 예상을 모두 모으고, 이 장이 인쇄해야 하는 글과 실제 출력을 맞춰 본 뒤 검사표를 보여 줍니다.
 
 # %%
 guesses.table()
@@ -337,3 +337,4 @@ folder.cleanup()
 for line in chapter.lines():
     print(line)
 assert check(chapter_named("04")).difference == ""
+frames.korean(frames.checks(by_name["normal"]))

@@ -10,15 +10,14 @@ from click.testing import CliRunner
 from eval_runs import result, run, run_of
 
 from harness_kit import cli
+from harness_kit.cases import Case, EvalSet
 from harness_kit.codes import Bucket, ComparisonVerdict
 from harness_kit.compare import compare
 from harness_kit.comparing import comparison_lines, comparison_record
-from harness_kit.result_files import result_record, write_results
+from harness_kit.evals import evaluate
+from harness_kit.importers.own import write_results
 from harness_kit.results import EvalRun
 from harness_kit.store import TraceStore
-from harness_kit.trace import Recorder, fixed_clock
-
-NINE = "2026-10-08T09:00:00+09:00"
 
 
 def call(*arguments: object) -> tuple[int, str, str]:
@@ -50,7 +49,7 @@ def test_the_chapters_two_versions_in_words(files: tuple[Path, Path]) -> None:
         "계속 통과 1",
         "원인: 하네스 3",
         "근거: n=4, +2, -1, p=1",
-        "  사례 4건으로는 어떤 변화도 우연과 구분할 수 없음",
+        "  사례 4건으로는 변화를 우연과 구분할 수 없음",
         "판정: 회귀",
         "  통과하던 사례가 실패함 (1): spaces",
         "참고: 근거가 얇음: p = 1",
@@ -97,7 +96,9 @@ def test_json_is_one_value_with_english_codes(files: tuple[Path, Path]) -> None:
     told = json.loads(printed)
     assert code == 1 and printed.count("\n") == 1
     assert told["verdict"] == "REGRESSED"
-    assert told["why"] == [{"ground": "regression", "verdict": "REGRESSED", "cases": ["spaces"], "detail": ""}]
+    assert told["why"] == [
+        {"ground": "regression", "verdict": "REGRESSED", "cases": ["spaces"], "detail": ""}
+    ]
     assert told["counts"] == dict.fromkeys(map(str, Bucket), 0) | {
         "improved": 2, "regressed": 1, "still_passing": 1
     }  # fmt: skip
@@ -105,24 +106,24 @@ def test_json_is_one_value_with_english_codes(files: tuple[Path, Path]) -> None:
     assert told["after"]["score"] == 0.75
     assert [row["case_id"] for row in told["rows"]] == ["spaces", "duplicate", "empty"]
     assert told["rows"][0] == {
-        "case_id": "spaces", "bucket": "regressed", "causes": ["harness"], "before": "passed", "after": "failed"
+        "case_id": "spaces", "bucket": "regressed", "causes": ["harness"], "before": "passed",
+        "after": "failed",
     }  # fmt: skip
 
 
 def test_runs_of_a_store_show_where_they_part(tmp_path: Path) -> None:
     path = tmp_path / "runs.db"
+    cases = EvalSet((Case(id="spaces", input="b, a", expected=["b", "a"]),))
+
+    def tidy(text: str, note: Any) -> list[str]:
+        items = note("model", items=text.split(", ")) or text.split(", ")
+        return sorted(items) if version == "v2" else items
+
     with TraceStore(path) as store:
-        for version, items, outcome in (("v1", ["b", "a"], "passed"), ("v2", ["a", "b"], "failed")):
-            name = f"eval:{version}"
-            store.open_run(name, system="tidy", version=version, started=NINE, data={"case_ids": ["spaces"]})
-            store.update_run(name, ended=NINE)
-            one = result("spaces", outcome, trace_id=f"{name}:spaces")
-            store.put_result(name, "spaces", result_record(one))
-            record = Recorder(f"{name}:spaces", clock=fixed_clock(NINE))
-            store.open_run(f"{name}:spaces", started=NINE)
-            store.append([record("model", items=["b", "a"]), record("tool", items=items)])
-    code, printed, _ = call(f"{path}#eval:v1", f"{path}#eval:v2")
-    assert code == 1 and "갈라진 단계: tool 1" in printed
+        for version in ("v1", "v2"):
+            evaluate(tidy, cases, store=store, version=version, run_id=version)
+    code, printed, _ = call(f"{path}#v1", f"{path}#v2")
+    assert code == 1 and "회귀 1: spaces" in printed and "갈라진 단계: tool 1" in printed
 
 
 def test_what_was_counted_apart_and_the_notes_are_said() -> None:
@@ -142,7 +143,7 @@ def test_what_was_counted_apart_and_the_notes_are_said() -> None:
         "counted apart, cause expectation: improved 1",
         "cause: expectation 1, harness 1",
         "evidence: n=2, +0, -0, p=1",
-        "  no change of 2 cases can be told from chance",
+        "  2 cases tell no change from chance",
         "verdict: inconclusive",
         "  cases crashed (1): new",
         "note: cases themselves changed and are counted apart (1): a",
@@ -158,7 +159,7 @@ def test_many_cases_are_counted_and_ten_named() -> None:
     after = run("v2", **dict.fromkeys(names, "failed"))
     lines = comparison_lines(compare(before, after), lang="en")
     assert "regressed 30: " + ", ".join(names[:10]) + ", … (+20)" in lines
-    assert "  the smallest change that 30 cases can show is 6 one way, with 0 the other way" in lines
+    assert "  smallest change that 30 cases show: 6 to 0" in lines
 
 
 def test_an_interval_is_said_where_it_was_asked_for() -> None:

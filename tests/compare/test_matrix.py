@@ -42,9 +42,9 @@ def test_flaky_is_no_regression() -> None:
 def test_the_cause_goes_with_it() -> None:
     v1 = run_of([result("a"), result("b"), nameless(result("c"))], "v1")
     v2 = run_of(
-        [result("a", "failed"), result("b", "failed", expectation_hash="new"), nameless(result("c", "failed"))],
-        "v2",
-    )
+        [result("a", "failed"), result("b", "failed", expectation_hash="new"),
+         nameless(result("c", "failed"))], "v2",
+    )  # fmt: skip
     assert [one.cause for one in matrix([v1, v2]).introduced] == [
         Cause.HARNESS, Cause.EXPECTATION, Cause.UNKNOWN
     ]  # fmt: skip

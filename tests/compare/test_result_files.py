@@ -1,7 +1,7 @@
 """Runs written and read back, and files that hold no run."""
 
 import json
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -10,12 +10,13 @@ from eval_runs import result, run, run_of
 from hypothesis import given
 from hypothesis import strategies as st
 
+from harness_kit.cases import Case
 from harness_kit.codes import Outcome, ReviewStatus
 from harness_kit.errors import CanonicalError, InputError, StoreVersionError
-from harness_kit.result_files import read_results, result_from, result_record, write_results
+from harness_kit.evals import evaluate
+from harness_kit.importers.own import read_results, result_from, result_record, write_results
 from harness_kit.results import CaseResult, EvalRun
 from harness_kit.store import TraceStore
-from harness_kit.trace import Event
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
 PLAIN = st.recursive(
@@ -23,7 +24,8 @@ PLAIN = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXT, inner, max_size=3), max_leaves=5,
 )  # fmt: skip
 FULL = CaseResult(
-    case_id="띄어쓰기, \"따옴표\"\n줄", repeat=2, outcome=Outcome.ERRORED, score=0.25, reason="Boom", actual=["검토", True],
+    case_id="띄어쓰기, \"따옴표\"\n줄", repeat=2, outcome=Outcome.ERRORED, score=0.25, reason="Boom",
+    actual=["검토", True],
     expected={"a": None}, review=ReviewStatus.PENDING, input_hash="1", expectation_hash="2", grader_hash="3",
     trace_id="eval:v2:a", cost=1.5, tokens=7, started="2026-10-08T09:00:00+09:00",
     ended="2026-10-08T09:00:01+09:00", duration_ms=12.5, tags=("order", "긴 것"), weight=2.0, must_pass=True,
@@ -48,7 +50,7 @@ def test_a_record_holds_what_is_not_as_by_default() -> None:
     assert result_record(CaseResult(case_id="a", outcome=Outcome.PASSED)) == {
         "case_id": "a", "outcome": "passed"
     }  # fmt: skip
-    assert set(result_record(FULL)) == set(vars(FULL))
+    assert set(result_record(FULL)) == {one.name for one in fields(CaseResult)}
 
 
 def test_json_lines_hold_all_of_a_run(tmp_path: Path) -> None:
@@ -184,25 +186,22 @@ def test_a_run_that_has_no_plain_form_leaves_the_file_as_it_was(tmp_path: Path) 
 
 
 def test_a_run_of_a_store_brings_its_traces(tmp_path: Path) -> None:
-    path, time = tmp_path / "runs.db", "2026-10-08T09:00:00+09:00"
-    event = Event(run_id="eval:v1:a", seq=1, time=time, stage="input", data={"case_id": "a"})
-    one = result("a", trace_id="eval:v1:a")
+    path = tmp_path / "runs.db"
+    cases = [Case(id="a", input="x", expected="x"), Case(id="b", input="x", expected="y")]
     with TraceStore(path) as store:
-        store.open_run("eval-v1", system="tidy", version="v1", started=time, data={"case_ids": ["a", "b"]})
-        store.put_result("eval-v1", "case 1", result_record(one))
-        store.open_run("eval:v1:a", started=time)
-        store.append([event])
-    back = read_results(f"{path}#eval-v1")
-    assert (back.version, back.case_ids, list(back.results)) == ("v1", ("a", "b"), [one])
-    assert not back.complete
-    assert back.traces is not None and back.traces("eval:v1:a") == [event]
-    with TraceStore(path) as store:
-        store.update_run("eval-v1", ended=time)
-    assert read_results(f"{path}#eval-v1").complete
-    with pytest.raises(InputError, match=r"name a run of it, .*runs.db#RUN; there is eval:v1:a, eval-v1"):
+        made = evaluate(lambda text: text, cases, store=store, version="v1")
+    back = read_results(f"{path}#{made.run_id}")
+    assert (back.version, back.case_ids, back.complete) == ("v1", ("a", "b"), True)
+    assert list(back.results) == list(made.results)
+    # Read when they are asked for, long after the store was closed.
+    assert back.traces is not None and back.results[0].trace_id is not None
+    assert [event.stage for event in back.traces(back.results[0].trace_id)] == [
+        "input", "model", "tool", "verify"
+    ]  # fmt: skip
+    with pytest.raises(InputError, match=r"name a run of it, .*runs.db#RUN; there is eval:v1"):
         read_results(path)
-    with pytest.raises(InputError, match="no run 'eval-v2'"):
-        read_results(f"{path}#eval-v2")
+    with pytest.raises(InputError, match="no run 'eval:v2'"):
+        read_results(f"{path}#eval:v2")
 
 
 def test_a_hash_sign_in_a_file_name_is_no_run(tmp_path: Path) -> None:

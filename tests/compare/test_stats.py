@@ -12,8 +12,9 @@ from harness_kit.stats import Evidence, mcnemar, paired_interval, smallest_chang
 @pytest.mark.parametrize(
     ("won", "lost", "p_value"),
     # (0, 3): 2 · 1/8. (2, 9): 2 · (1 + 11 + 55) / 2048. (5, 0): 2/32. (6, 0): 2/64. Evenly: no evidence.
-    [(0, 3, 0.25), (2, 2, 1.0), (0, 0, 1.0), (2, 9, 134 / 2048), (5, 0, 0.0625), (6, 0, 0.03125), (1, 2, 1.0)],
-)
+    [(0, 3, 0.25), (2, 2, 1.0), (0, 0, 1.0), (2, 9, 134 / 2048), (5, 0, 0.0625), (6, 0, 0.03125),
+     (1, 2, 1.0)],
+)  # fmt: skip
 def test_mcnemar_by_hand(won: int, lost: int, p_value: float) -> None:
     assert mcnemar(won=won, lost=lost) == pytest.approx(p_value, abs=1e-15)
 

@@ -62,7 +62,8 @@ def test_what_changed_together_is_all_told_and_counted_once() -> None:
 
 def test_without_hashes_a_cause_is_unknown_and_never_the_harness() -> None:
     before, after = result("a"), result("a", "failed")
-    for one, other in [(nameless(before), after), (before, nameless(after)), (nameless(before), nameless(after))]:
+    bare = nameless(before), nameless(after)
+    for one, other in [(bare[0], after), (before, bare[1]), bare]:
         comparison = compare(run_of([one]), run_of([other], "v2"))
         assert comparison.rows[0].causes == (Cause.UNKNOWN,)
         assert comparison.regressed == ("a",) and comparison.verdict is REGRESSED

@@ -1,7 +1,7 @@
 """Evaluation runs as files: JSON lines that hold all of a run, CSV tables, and runs of a store.
 
     write_results(run, "v1.jsonl")
-    read_results("v1.jsonl"), read_results("runs.db#eval-v1")
+    read_results("v1.jsonl"), read_results("runs.db#eval:v1")
 
 A JSON lines file begins with the run and the number of its results; so a file that was cut off is known as
 one, and its run is not complete. A CSV table has a column a field (`case_id` and `outcome` at least), knows
@@ -12,7 +12,7 @@ import csv
 import math
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import MISSING, fields
+from dataclasses import MISSING, fields, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any, TextIO
@@ -20,6 +20,7 @@ from typing import Any, TextIO
 from harness_kit import canonical
 from harness_kit.codes import Outcome, ReviewStatus
 from harness_kit.errors import InputError, StoreVersionError
+from harness_kit.evals import read_run
 from harness_kit.jsonl import replace_file
 from harness_kit.results import CaseResult, EvalRun
 from harness_kit.store import TraceStore
@@ -233,8 +234,8 @@ def _from_table(lines: Iterable[str], name: str) -> EvalRun:
             # None is the key of what stands beyond the last column, and the value of what is short of it.
             if None in row or None in row.values():
                 raise InputError(f"it has more or fewer cells than the {len(columns)} columns")
-            cells = {name: _value(name, cell) for name, cell in row.items() if cell != "" or name == "case_id"}
-            results.append(result_from(cells))
+            told = {name: cell for name, cell in row.items() if cell != "" or name == "case_id"}
+            results.append(result_from({name: _value(name, cell) for name, cell in told.items()}))
         except InputError as error:
             raise InputError(f"line {reader.line_num}: {error}") from error
     return EvalRun(run_id=name, system="", version=name, results=results, knows_its_set=False)
@@ -256,19 +257,11 @@ def _value(name: str, cell: str) -> Any:
 
 def _stored(path: str, run_id: str) -> EvalRun:
     if not Path(path).is_file():
-        raise InputError(f"there is no store at {path!r}; expected STORE#RUN, such as runs.db#eval-v1")
+        raise InputError(f"there is no store at {path!r}; expected STORE#RUN, such as runs.db#eval:v1")
 
     def traces(trace_id: str) -> Sequence[Event]:
         with TraceStore(path) as store:
             return store.events(trace_id)
 
     with TraceStore(path) as store:
-        run, held = store.run(run_id), store.results(run_id)
-    data = dict(run.data)
-    results = [result_from(one) for one in held.values() if isinstance(one, dict) and "case_id" in one]
-    return EvalRun(
-        run_id=run_id, system=run.system, version=run.version, results=results,
-        set_hash=data.get("set_hash"), case_ids=tuple(data.get("case_ids", ())),
-        complete=run.ended is not None, problem="" if run.ended else "the run has no end", started=run.started,
-        ended=run.ended, duration_ms=run.duration_ms, data=data, traces=traces,
-    )  # fmt: skip
+        return replace(read_run(store, run_id), traces=traces)
