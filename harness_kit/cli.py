@@ -1,6 +1,7 @@
-"""The commands: `harness-kit reproduce | trace | decisions | reset | glossary | doctor`.
+"""The commands: `harness-kit reproduce | compare | trace | decisions | reset | glossary | doctor`.
 
-Exit codes: 0 as hoped, 1 something drifted or is wrong with the machine, 2 bad input (one line on stderr).
+Exit codes: 0 as hoped, 1 something drifted, regressed or is wrong with the machine, 2 bad input (one line on
+stderr), 3 a comparison that nothing can be said of.
 """
 
 import sys
@@ -65,6 +66,31 @@ def reproduce(chapter: str | None, only_check: bool) -> None:
         say(result.line)
     if any(result.difference for result in checked):
         sys.exit(1)
+
+
+@main.command()
+@click.argument("before")
+@click.argument("after")
+@click.option("--gate", "gate_file", type=click.Path(path_type=Path), default=None,
+              help="TOML; what AFTER must show.  [default: no regression, no crash, all run]")  # fmt: skip
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON value instead of words.")
+@plain_errors
+def compare(before: str, after: str, gate_file: Path | None, as_json: bool) -> None:
+    """Compare two runs: result files (JSON lines, CSV) or runs of a store (runs.db#RUN).
+
+    Exits with 0 passed, 1 regressed, 3 inconclusive, 2 bad input.
+    """
+    from harness_kit.canonical import text
+    from harness_kit.compare import compare as compared
+    from harness_kit.comparing import EXIT_CODES, comparison_lines, comparison_record
+    from harness_kit.gates import Gate
+    from harness_kit.importers.own import read_results
+
+    gate = None if gate_file is None else Gate.read(gate_file)
+    comparison = compared(read_results(before), read_results(after), gate=gate)
+    for line in [text(comparison_record(comparison))] if as_json else comparison_lines(comparison):
+        say(line)
+    sys.exit(EXIT_CODES[comparison.verdict])
 
 
 store_option = click.option(

@@ -160,6 +160,83 @@ class Stage(StrEnum):
     AUDIT_READY = "audit_ready"
 
 
+class Standing(StrEnum):
+    """How a case stands in one run over all its repeats; the first five are spelled as in `Outcome`."""
+
+    PASSED = "passed"
+    """Every repeat that ran passed."""
+    FAILED = "failed"
+    """None passed."""
+    ERRORED = "errored"
+    """None passed, and one at least crashed."""
+    NOT_RUN = "not_run"
+    NOT_SELECTED = "not_selected"
+    MIXED = "mixed"
+    """Some passed and some did not."""
+    ABSENT = "absent"
+    """The run's set does not have the case."""
+
+
+class Bucket(StrEnum):
+    """Where a case of two runs belongs; every case is in one."""
+
+    IMPROVED = "improved"
+    REGRESSED = "regressed"
+    """All repeats passed before and none after, a crash included."""
+    STILL_PASSING = "still_passing"
+    STILL_FAILING = "still_failing"
+    ERRORED = "errored"
+    """Did not pass before and crashed after."""
+    FLAKY = "flaky"
+    """The repeats of one run disagree."""
+    NOT_RUN = "not_run"
+    """In both sets, and not run in one of the runs at least."""
+    NOT_SELECTED = "not_selected"
+    """Left out of both runs on purpose."""
+    ADDED = "added"
+    REMOVED = "removed"
+
+
+class Cause(StrEnum):
+    """What a change of a case comes from. Of the first three, a case has changed: it is counted apart."""
+
+    INPUT = "input"
+    EXPECTATION = "expectation"
+    GRADER = "grader"
+    HARNESS = "harness"
+    """Input, expectation and grader are known to be the same."""
+    UNKNOWN = "unknown"
+    """A file holds no hashes."""
+
+
+class Ground(StrEnum):
+    """Why a gate said what it said, or what a reader of its verdict should know besides."""
+
+    REGRESSION = "regression"
+    MUST_PASS = "must_pass"
+    MIN_SCORE = "min_score"
+    TAG_SCORE = "tag_score"
+    FLAKINESS = "flakiness"
+    CRASH = "crash"
+    COVERAGE = "coverage"
+    INCOMPLETE = "incomplete"
+    GATED_ABSENT = "gated_absent"
+    NOTHING = "nothing"
+    THIN_EVIDENCE = "thin_evidence"
+    CASE_CHANGED = "case_changed"
+    CAUSE_UNKNOWN = "cause_unknown"
+    NEWLY_FLAKY = "newly_flaky"
+    CASE_REMOVED = "case_removed"
+    SAME_FAILURE = "same_failure"
+
+
+class Parting(StrEnum):
+    """What stands in place of a stage where two traces do not part at one."""
+
+    NO_TRACE = "no_trace"
+    SAME_TRACE = "same_trace"
+
+
 class TriggerSource(StrEnum):
     """What fires a trigger."""
 

@@ -50,7 +50,7 @@ def export_jsonl(
         runs = [run for run in store.runs() if wanted is None or run.run_id in wanted]
         lines = (canonical.text(record) + "\n" for record in _records(store, runs))
         if isinstance(target, str | os.PathLike):
-            _replace(Path(target), lines)
+            replace_file(Path(target), lines)
         else:
             target.writelines(lines)
     return len(runs)
@@ -66,7 +66,7 @@ def _records(store: TraceStore, runs: list[RunRecord]) -> Iterator[dict[str, Any
             yield {"result": {"run_id": run.run_id, "name": name, "data": data}}
 
 
-def _replace(path: Path, lines: Iterable[str]) -> None:
+def replace_file(path: Path, lines: Iterable[str]) -> None:
     """Write beside the file and rename over it, so that a reader never sees half of it."""
     beside = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:

@@ -21,7 +21,13 @@ Ran: TypeAlias = tuple[CaseResult, list[Step]]
 
 def not_run(case: Case, repeat: int, outcome: Outcome, reason: str) -> Ran:
     """Return the result of a case that was not run."""
-    return CaseResult(case_id=case.id, repeat=repeat, outcome=outcome, reason=reason), []
+    # What it weighs and which tags it has, a score that lacks it must know.
+    return CaseResult(
+        case_id=case.id, repeat=repeat, outcome=outcome, reason=reason, tags=case.tags,
+        weight=float(case.weight), must_pass=case.must_pass, expected=case.expected,
+        input_hash=case.hashes["input"], expectation_hash=case.hashes["expected"],
+        grader_hash=case.hashes["criterion"],
+    ), []  # fmt: skip
 
 
 def takes_note(system: Callable[..., Any]) -> bool:

@@ -1,0 +1,1 @@
+"""Result files become our results: one module a format."""
