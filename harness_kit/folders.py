@@ -6,8 +6,12 @@ put there between the look and the use is not seen.
 """
 
 import contextlib
+import errno
 import os
 import stat
+import sys
+import time
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -23,7 +27,11 @@ HAS_DESCRIPTORS = {
     os.rmdir,
 } <= os.supports_dir_fd and hasattr(os, "O_NOFOLLOW")
 _NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
+_FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | _NOFOLLOW
 _COMMON = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+_LOCK_IS_HELD = {errno.EAGAIN, errno.EWOULDBLOCK, errno.EACCES, errno.EDEADLK}
+_NAMES_ANOTHER_PLACE = 0x20000000
+"""The bit of a Windows reparse tag that links and junctions have, and a cloud drive's folders have not."""
 
 
 class Folder:
@@ -42,13 +50,11 @@ class Folder:
             folder._look(path)
             return folder
         try:
-            return cls(path, os.open(path, os.O_RDONLY | os.O_DIRECTORY | _NOFOLLOW | _COMMON))
+            return cls(path, os.open(path, _FOLDER | _COMMON))
         except FileNotFoundError:
             raise
         except OSError as error:
-            raise ConfinementError(
-                f"{str(path)!r} is no folder, or a link to one; name the folder itself"
-            ) from error
+            raise _refusal(path, error) from error
 
     def __enter__(self) -> Self:
         return self
@@ -75,18 +81,16 @@ class Folder:
             target, where = self._at(name)
             with contextlib.suppress(FileExistsError):
                 os.mkdir(target, 0o777, **where)
+            self.sync()  # else what is forced to the disk inside it could lie in a folder that is not there
         if self._descriptor is None:
             self._look(self.path / name)
             return Folder(self.path / name, None)
         try:
-            flags = os.O_RDONLY | os.O_DIRECTORY | _NOFOLLOW | _COMMON
-            return Folder(self.path / name, os.open(name, flags, dir_fd=self._descriptor))
+            return Folder(self.path / name, os.open(name, _FOLDER | _COMMON, dir_fd=self._descriptor))
         except FileNotFoundError:
             raise
         except OSError as error:
-            raise ConfinementError(
-                f"{str(self.path / name)!r} is a link or no folder; replace it by a plain folder"
-            ) from error
+            raise _refusal(self.path / name, error) from error
 
     def walk(self, parts: list[str], *, create: bool = False) -> "Folder":
         """Open the folder at `parts` below this one; the caller closes it."""
@@ -98,6 +102,27 @@ class Folder:
                 here.close()
             here = inner
         return here
+
+    def read_below(self, name: str) -> bytes | None:
+        """Return the bytes of `name`, which may have slashes, or None where it is not there."""
+        *parts, leaf = name.split("/")
+        try:
+            with self.walk(parts) as folder:
+                return folder.read(leaf)
+        except FileNotFoundError:
+            return None
+
+    def missing(self, names: Iterable[str]) -> list[str]:
+        """Return the folders that `names`, which may have slashes, still lack; outer ones first."""
+        lacking: dict[str, None] = {}
+        for name in names:
+            parts = name.split("/")[:-1]
+            for end in range(1, len(parts) + 1):
+                try:
+                    self.walk(parts[:end]).close()
+                except FileNotFoundError:
+                    lacking["/".join(parts[:end])] = None
+        return list(lacking)
 
     def again(self) -> "Folder":
         """Return this folder once more, to be closed by itself."""
@@ -132,19 +157,42 @@ class Folder:
                 raise ConfinementError(f"{str(self.path / name)!r} is no plain file; replace it by one")
             return file.read()
 
-    def write_new(self, name: str, data: bytes, mode: int = 0o666) -> None:
-        """Make a file that is not there yet, and force its bytes to the disk."""
+    def write_new(self, name: str, data: bytes, mode: int | None = None) -> None:
+        """Make a file that is not there yet, and force its bytes to the disk.
+
+        Without permission bits in `mode` it gets those of any new file.
+        """
         target, where = self._at(name)
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NOFOLLOW | _COMMON
-        with os.fdopen(os.open(target, flags, mode, **where), "wb") as file:
+        # Private until it is whole, so that a private text is not open to others for a moment.
+        descriptor = os.open(target, flags, 0o666 if mode is None else 0o600, **where)
+        with os.fdopen(descriptor, "wb") as file:
             file.write(data)
             file.flush()
+            if mode is not None:
+                os.chmod(file.fileno() if os.chmod in os.supports_fd else target, mode)
             os.fsync(file.fileno())
 
-    def open_lock(self, name: str) -> int:
-        """Open a file to lock, made if it is not there, and return its descriptor; the caller closes it."""
+    @contextlib.contextmanager
+    def locked(self, name: str, timeout: float) -> Iterator[None]:
+        """Hold the lock file `name`, made if it is not there; `WorkspaceError` after `timeout` seconds."""
         target, where = self._at(name)
-        return os.open(target, os.O_RDWR | os.O_CREAT | _NOFOLLOW | _COMMON, 0o666, **where)
+        descriptor = os.open(target, os.O_RDWR | os.O_CREAT | _NOFOLLOW | _COMMON, 0o666, **where)
+        try:
+            until = time.monotonic() + timeout
+            while not _try_lock(descriptor):
+                if time.monotonic() >= until:
+                    raise WorkspaceError(
+                        f"another process has been writing here for {timeout:g} s "
+                        f"({str(self.path / name)!r} is locked); let it end, then try again"
+                    )
+                time.sleep(0.01)
+            try:
+                yield
+            finally:
+                _unlock(descriptor)
+        finally:
+            os.close(descriptor)
 
     def rename(self, name: str, to: "Folder", new: str) -> None:
         """Move a file over `new` in another folder of the same disk, in one step."""
@@ -152,11 +200,6 @@ class Folder:
             os.replace(self.path / name, to.path / new)
         else:
             os.rename(name, new, src_dir_fd=self._descriptor, dst_dir_fd=to._descriptor)
-
-    def chmod(self, name: str, mode: int) -> None:
-        """Give a file of our own making its permission bits."""
-        target, where = self._at(name)
-        os.chmod(target, mode, **where)
 
     def remove(self, name: str) -> None:
         """Remove a file, if it is there."""
@@ -190,7 +233,7 @@ class Folder:
         except FileNotFoundError:
             raise
         except OSError as error:
-            raise ConfinementError(f"{str(path)!r} cannot be reached: {error.strerror}") from error
+            raise _refusal(path, error) from error
         # On Windows a junction is a folder to the mode bits and a link in fact.
         if not stat.S_ISDIR(mode) or _is_reparse_point(path):
             raise ConfinementError(f"{str(path)!r} is a link or no folder; replace it by a plain folder")
@@ -203,4 +246,41 @@ class Folder:
 
 def _is_reparse_point(path: Path) -> bool:
     found: Any = path.lstat()
-    return bool(getattr(found, "st_reparse_tag", None))
+    return bool(getattr(found, "st_reparse_tag", 0) & _NAMES_ANOTHER_PLACE)
+
+
+def _refusal(path: Path, error: OSError) -> ConfinementError | WorkspaceError:
+    """Say why a folder cannot be opened. BSD systems answer a link with `EMLINK`."""
+    if error.errno in (errno.ELOOP, errno.ENOTDIR, errno.EMLINK):
+        return ConfinementError(f"{str(path)!r} is a link or no folder; replace it by a plain folder")
+    return WorkspaceError(f"folder {str(path)!r} cannot be opened: {error.strerror}")
+
+
+def _try_lock(descriptor: int) -> bool:
+    """Take the lock if nobody has it. A disk that knows no locks is an `OSError`, not a long wait."""
+    try:
+        if sys.platform == "win32":  # pragma: no cover - the other branch runs in the tests
+            import msvcrt
+
+            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+        else:
+            import fcntl
+
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        if error.errno in _LOCK_IS_HELD:
+            return False
+        raise
+    return True
+
+
+def _unlock(descriptor: int) -> None:
+    """Give the lock back for good: closing alone would leave it to a child forked in the meantime."""
+    if sys.platform == "win32":  # pragma: no cover
+        import msvcrt
+
+        msvcrt.locking(descriptor, msvcrt.LK_UNLCK, 1)
+    else:
+        import fcntl
+
+        fcntl.flock(descriptor, fcntl.LOCK_UN)

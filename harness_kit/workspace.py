@@ -10,7 +10,6 @@ Nothing is reached through a link. Several files are replaced all or none, also 
 
 import errno
 import os
-import re
 import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -42,6 +41,8 @@ class Workspace:
     def __init__(
         self, root: str | os.PathLike[str], *, readable: Iterable[str] = (), writable: Iterable[str] = ()
     ) -> None:
+        if not os.fspath(root):
+            raise ConfinementError("root is empty; name a folder, '.' for the present one")
         self.root = Path(root).absolute()
         self.readable = check_names(readable)
         self.writable = check_names(writable)
@@ -77,7 +78,7 @@ class Workspace:
         """Return a file's bytes; the name must be readable or writable here."""
         self._allow(name, self.readable | self.writable, "read")
         with self._open() as root:
-            data = transactions.read(root, name)
+            data = root.read_below(name)
         if data is None:
             raise InputError(f"there is no {name!r} in {str(self.root)!r}; it has not been written yet")
         return data
@@ -118,13 +119,16 @@ class Workspace:
         `BaseChangedError` where a file is not what `base` says, `WorkspaceError` where the disk refuses; in
         both cases every file is as before.
         """
-        if not re.fullmatch(r"[0-9a-f]{64}", key):
-            raise InputError(f"commit key {key!r} is not 64 hex digits; use a fingerprint")
-        if not files or set(files) != set(base):
+        _check_key(key)
+        names, seen = check_names(files), check_names(base)
+        if not names or names != seen:
             raise InputError(
-                f"files {sorted(files)} and base {sorted(base)} differ; give one base for each file"
+                f"files {sorted(names)} and base {sorted(seen)} differ; give one base for each file"
             )
-        data = {name: text.encode("utf-8") if isinstance(text, str) else text for name, text in files.items()}
+        for name, hashed in base.items():
+            if hashed is not None and not transactions.is_digest(hashed):
+                raise InputError(f"base of {name!r} is {hashed!r}; give what digest() returned, or None")
+        data = {name: _bytes(name, content) for name, content in files.items()}
         wanted = {name: canonical.digest_bytes(content) for name, content in data.items()}
         self.check_writable(data)
         with self._open() as root, self._plain_errors():
@@ -142,6 +146,7 @@ class Workspace:
 
     def replaced(self, key: str) -> Replaced | None:
         """Return what a finished commit wrote, or None where there is none of that key."""
+        _check_key(key)
         with self._open() as root:
             files = transactions.mark_of(root, key)
         return None if files is None else Replaced(key=key, files=MappingProxyType(files), already=True)
@@ -194,6 +199,24 @@ class Workspace:
                 errno.EPERM: "access is denied; give write access",
             }.get(error.errno or 0, error.strerror or str(error))
             raise WorkspaceError(f"nothing was changed in {str(self.root)!r}: {why}") from error
+
+
+def _check_key(key: str) -> None:
+    if not transactions.is_digest(key):
+        raise InputError(f"commit key {key!r} is not 64 hex digits; use a fingerprint")
+
+
+def _bytes(name: str, content: str | bytes) -> bytes:
+    if isinstance(content, bytes):
+        return content
+    if not isinstance(content, str):
+        raise InputError(f"content of {name!r} is {type(content).__name__}; expected str or bytes")
+    try:
+        return content.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise InputError(
+            f"content of {name!r} holds a lone surrogate at index {error.start}; decode it as UTF-8 first"
+        ) from error
 
 
 def _check_place(root: Folder, name: str) -> None:

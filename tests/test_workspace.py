@@ -2,6 +2,7 @@
 
 import contextlib
 import errno
+import json
 import os
 import shutil
 import threading
@@ -231,7 +232,11 @@ FAILURES = {
 
 @pytest.mark.parametrize("number", FAILURES)
 @pytest.mark.parametrize(
-    "point", ["begun", "staged 0", "staged 1", "planned", "compared", "renamed 0", "renamed 1", "synced"]
+    "point",
+    [
+        *("begun", "staged 0", "staged 1", "planned", "compared", "committed", "renamed 0", "renamed 1"),
+        *("renamed 2", "synced", "read back", "marked"),
+    ],
 )
 def test_a_disk_that_refuses_costs_nothing_and_is_said_plainly(
     ws: Workspace, point: str, number: int
@@ -283,17 +288,18 @@ def test_somebody_elses_edit_amid_a_commit_is_kept_and_named(ws: Workspace) -> N
             (ws.root / "b.md").write_text("theirs")
 
     ws._at = meddle
-    with pytest.raises(WorkspaceError, match=r"b\.md"):
+    with pytest.raises(BaseChangedError, match=r"b\.md.*their text stays"):
         ws.replace({"a.md": "mine", "b.md": "mine"}, base=absent("a.md", "b.md"), key=KEY)
     assert disk(ws.root) == {"b.md": b"theirs"}, "our file was taken back, theirs was not touched"
     ws._at = lambda name: None
     assert ws.recover().finished == ()
 
 
-def test_an_edit_after_a_crash_needs_a_person(ws: Workspace) -> None:
-    class Crash(BaseException):
-        pass
+class Crash(BaseException):
+    """Ends a commit as a kill would: nothing of ours may catch it."""
 
+
+def test_an_edit_after_a_crash_needs_a_person(ws: Workspace) -> None:
     def crash(name: str) -> None:
         if name == "renamed 0":
             raise Crash
@@ -309,6 +315,164 @@ def test_an_edit_after_a_crash_needs_a_person(ws: Workspace) -> None:
     (ws.root / "b.md").unlink()
     assert ws.recover().finished == (KEY,)
     assert disk(ws.root) == {"a.md": b"mine", "b.md": b"mine"}
+
+
+def test_text_that_reads_back_otherwise_is_told_and_no_copy_is_thrown_away(ws: Workspace) -> None:
+    (ws.root / "a.md").write_text("old")
+
+    def spoil(name: str) -> None:
+        if name == "synced":
+            (ws.root / "a.md").write_text("neither")
+
+    ws._at = spoil
+    for act in (
+        lambda: ws.replace({"a.md": "new"}, base={"a.md": digest_bytes(b"old")}, key=KEY),
+        lambda: ws.recover(),
+    ):
+        with pytest.raises(RecoveryError, match=r"a\.md.*by hand"):
+            act()
+        assert (ws.root / ".harness_kit" / f"txn-{KEY}" / "0.old").read_text() == "old"
+    assert ws.replaced(KEY) is None
+
+
+BASE = {"a.md": digest_bytes(b"old a"), "b.md": None, "notes/c.md": None}
+FILES: dict[str, str | bytes] = {"a.md": "new", "b.md": "new", "notes/c.md": "new"}
+
+
+@pytest.mark.parametrize("point", ["undone 0", "undone 1", "undone 2"])
+@pytest.mark.parametrize("end", [Crash(), OSError(errno.EIO, "broken")], ids=["killed", "disk"])
+def test_an_undoing_that_is_cut_off_is_undone_later(ws: Workspace, point: str, end: BaseException) -> None:
+    (ws.root / "a.md").write_text("old a")
+    before = disk(ws.root)
+
+    def refuse(name: str) -> None:
+        if name == "read back":
+            raise OSError(errno.ENOSPC, "full")
+        if name == point:
+            raise end
+
+    ws._at = refuse
+    with pytest.raises((Crash, RecoveryError)) as caught:
+        ws.replace(FILES, base=BASE, key=KEY)
+    assert isinstance(end, Crash) or "call recover()" in str(caught.value)
+    ws._at = lambda name: None
+    assert ws.recover().undone == (KEY,)
+    assert disk(ws.root) == before and leftovers(ws) == [] and ws.replaced(KEY) is None
+
+
+def test_the_decision_to_undo_is_on_the_disk_before_the_first_file_goes_back(
+    ws: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not ws._descriptors:
+        pytest.skip("folders cannot be forced to the disk without descriptors")
+    forced: list[int] = []
+    txn: list[int] = []
+    fsync = os.fsync
+
+    def record(descriptor: int) -> None:
+        forced.append(os.fstat(descriptor).st_ino)
+        fsync(descriptor)
+
+    def watch(name: str) -> None:
+        if name == "read back":
+            txn.append((ws.root / ".harness_kit" / f"txn-{KEY}").stat().st_ino)
+            forced.clear()
+            raise OSError(errno.ENOSPC, "full")
+        if name == "undone 0":
+            assert forced and forced[0] == txn[0], "a loss of power would find a commit to finish"
+
+    monkeypatch.setattr(os, "fsync", record)
+    ws._at = watch
+    with pytest.raises(WorkspaceError, match="disk is full") as caught:
+        ws.replace({"a.md": "x"}, base=absent("a.md"), key=KEY)
+    assert not isinstance(caught.value, RecoveryError)
+
+
+def test_an_undoing_whose_record_cannot_be_removed_is_not_called_done(
+    ws: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Left behind and read again later, the record would take away what a later commit wrote."""
+    (ws.root / "a.md").write_text("old a")
+    before = disk(ws.root)
+    really_unlink = os.unlink
+
+    def in_use(path: Any, **where: Any) -> None:
+        if str(path).endswith("undo.json"):
+            raise PermissionError(errno.EACCES, "in use")
+        really_unlink(path, **where)
+
+    def refuse(name: str) -> None:
+        if name == "read back":
+            raise OSError(errno.ENOSPC, "full")
+
+    ws._at = refuse
+    monkeypatch.setattr(os, "unlink", in_use)
+    with pytest.raises(RecoveryError, match="in use"):
+        ws.replace(FILES, base=BASE, key=KEY)
+    monkeypatch.undo()
+    ws._at = lambda name: None
+    assert ws.recover().undone == (KEY,)
+    assert disk(ws.root) == before and leftovers(ws) == []
+
+
+def test_a_file_changed_while_others_are_staged_stops_before_the_first_rename(ws: Workspace) -> None:
+    (ws.root / "a.md").write_text("old a")
+    inode = (ws.root / "a.md").stat().st_ino
+    reached: list[str] = []
+
+    def meddle(name: str) -> None:
+        reached.append(name)
+        if name == "planned":
+            (ws.root / "b.md").write_text("theirs")
+
+    ws._at = meddle
+    with pytest.raises(BaseChangedError, match=r"b\.md"):
+        ws.replace(FILES, base=BASE, key=KEY)
+    assert "committed" not in reached
+    assert disk(ws.root) == {"a.md": b"old a", "b.md": b"theirs"}
+    assert (ws.root / "a.md").stat().st_ino == inode and leftovers(ws) == []
+
+
+PLAN = {
+    "format": "harness_kit.commit.v1",
+    "key": KEY,
+    "files": [{"name": "a.md", "new": digest_bytes(b"planted"), "old": None}],
+    "folders": [],
+}
+PLANTED = {
+    "no JSON": "{",
+    "a list": "[]",
+    "another format": json.dumps(PLAN | {"format": "harness_kit.commit.v2"}),
+    "another key": json.dumps(PLAN | {"key": OTHER}),
+    "a file outside": json.dumps(
+        PLAN | {"files": [{"name": "../out.md", "new": digest_bytes(b"planted"), "old": None}]}
+    ),
+    "a folder outside": json.dumps(PLAN | {"folders": ["../empty"]}),
+    "no hash": json.dumps(PLAN | {"files": [{"name": "a.md", "new": None, "old": None}]}),
+}
+
+
+@pytest.mark.parametrize("what", PLANTED)
+@pytest.mark.parametrize("file", ["commit.json", "undo.json", "mark"])
+def test_a_plan_that_is_not_ours_is_refused_and_leads_nowhere(ws: Workspace, what: str, file: str) -> None:
+    control = ws.root / ".harness_kit"
+    txn = control / f"txn-{KEY}"
+    for folder in (txn, control / "commits", ws.root.parent / "empty"):
+        folder.mkdir(parents=True)
+    (txn / "0.new").write_text("planted")
+    (control / "commits" / f"{KEY}.json" if file == "mark" else txn / file).write_text(PLANTED[what])
+    before = disk(ws.root.parent)
+    with pytest.raises(RecoveryError, match="not a plan"):
+        ws.replaced(KEY) if file == "mark" else ws.recover()
+    assert disk(ws.root.parent) == before
+
+
+def test_what_lies_about_in_the_control_folder_blocks_nothing(ws: Workspace) -> None:
+    txn = ws.root / ".harness_kit" / f"txn-{OTHER}"
+    (txn / "a folder").mkdir(parents=True)
+    (txn / "0.new").write_text("half")
+    ws.replace({"a.md": "x"}, base=absent("a.md"), key=KEY)
+    assert ws.read_text("a.md") == "x" and not (txn / "0.new").exists()
 
 
 def test_two_writers_take_turns_and_one_of_them_wins(ws: Workspace) -> None:
@@ -349,6 +513,111 @@ def test_a_writer_that_never_ends_is_not_waited_for_for_ever(ws: Workspace) -> N
     assert len(refused) == 1 and not ws.exists("b.md")
 
 
+def test_a_recovery_waits_for_a_live_commit_and_leaves_it_alone(ws: Workspace) -> None:
+    other = ws.narrowed()
+    found: list[Any] = []
+    waiting = threading.Thread(target=lambda: found.append(other.recover()))
+
+    def meanwhile(name: str) -> None:
+        if name == "renamed 0":
+            impatient = other.narrowed()
+            impatient.lock_timeout = 0.0
+            with pytest.raises(WorkspaceError, match="locked"):
+                impatient.recover()
+            waiting.start()
+
+    ws._at = meanwhile
+    ws.replace({"a.md": "x", "b.md": "x"}, base=absent("a.md", "b.md"), key=KEY)
+    waiting.join()
+    assert found[0].finished == found[0].undone == ()
+    assert disk(ws.root) == {"a.md": b"x", "b.md": b"x"}
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
+def test_a_child_forked_amid_a_commit_does_not_keep_the_lock(ws: Workspace) -> None:
+    reading, writing = os.pipe()
+    children: list[int] = []
+
+    def fork(name: str) -> None:
+        if name == "planned" and not children:
+            children.append(os.fork())
+            if children[0] == 0:
+                os.close(writing)
+                os.read(reading, 1)  # until the parent is through
+                os._exit(0)
+
+    ws._at, ws.lock_timeout = fork, 0.5
+    try:
+        ws.replace({"a.md": "x"}, base=absent("a.md"), key=KEY)
+        ws.replace({"b.md": "x"}, base=absent("b.md"), key=OTHER)
+    finally:
+        os.close(writing)
+        os.waitpid(children[0], 0)
+        os.close(reading)
+    assert ws.read_text("b.md") == "x"
+
+
+def test_a_disk_that_knows_no_locks_is_not_taken_for_a_busy_one(
+    ws: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fcntl = pytest.importorskip("fcntl")
+
+    def refuse(descriptor: int, act: int) -> None:
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr(fcntl, "flock", refuse)
+    with pytest.raises(WorkspaceError, match="No locks available"):
+        ws.replace({"a.md": "x"}, base=absent("a.md"), key=KEY)
+    assert disk(ws.root) == {}
+
+
+def test_the_copies_of_a_private_file_are_private_from_their_first_moment(
+    ws: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (ws.root / "a.md").write_text("old")
+    (ws.root / "a.md").chmod(0o600)
+    made: dict[str, int] = {}
+    really_open = os.open
+
+    def watch(path: Any, flags: int, mode: int = 0o777, **where: Any) -> int:
+        descriptor = really_open(path, flags, mode, **where)
+        if str(path).endswith((".new", ".old")):
+            made[Path(path).name] = os.fstat(descriptor).st_mode & 0o777
+        return descriptor
+
+    monkeypatch.setattr(os, "open", watch)
+    ws.replace({"a.md": "new"}, base={"a.md": digest_bytes(b"old")}, key=KEY)
+    assert made == {"0.new": 0o600, "0.old": 0o600}
+
+
+def test_every_folder_that_got_an_entry_is_forced_to_the_disk(
+    ws: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a loss of power would ask for: a file is only as safe as each folder on the way to it."""
+    if not ws._descriptors:
+        pytest.skip("folders cannot be forced to the disk without descriptors")
+    ws = Workspace(ws.root, writable={"x/y/z.md"})
+    forced: list[int] = []
+    fsync = os.fsync
+
+    def record(descriptor: int) -> None:
+        forced.append(os.fstat(descriptor).st_ino)
+        fsync(descriptor)
+
+    by_commit: list[set[int]] = []
+
+    def look(name: str) -> None:
+        if name == "committed":
+            by_commit.append(set(forced))
+
+    monkeypatch.setattr(os, "fsync", record)
+    ws._at = look
+    ws.replace({"x/y/z.md": "text"}, base=absent("x/y/z.md"), key=KEY)
+    inode = {path: (ws.root / path).stat().st_ino for path in ("", ".harness_kit", "x", "x/y")}
+    assert {inode[""], inode[".harness_kit"]} <= by_commit[0], "the plan could be lost with its folder"
+    assert set(inode.values()) <= set(forced)
+
+
 def test_a_narrowed_workspace_may_do_less_and_never_more(ws: Workspace) -> None:
     inner = ws.narrowed(readable={"in.txt"})
     assert inner.identity == ws.identity
@@ -363,6 +632,39 @@ def test_files_and_base_must_name_the_same_files(ws: Workspace) -> None:
         with pytest.raises(InputError):
             ws.replace(files, base=base, key=KEY)
     assert disk(ws.root) == {}
+
+
+@pytest.mark.parametrize(
+    ("files", "base", "key", "why"),
+    [
+        ({"a.md": 3}, {"a.md": None}, KEY, "content of 'a.md' is int"),
+        ({"a.md": None}, {"a.md": None}, KEY, "content of 'a.md' is NoneType"),
+        ({"a.md": "x\ud800"}, {"a.md": None}, KEY, "surrogate at index 1"),
+        ({"a.md": "x"}, {"a.md": "abc"}, KEY, "base of 'a.md' is 'abc'"),
+        ({"a.md": "x"}, {"a.md": "A" * 64}, KEY, "digest"),
+        ({"a.md": "x"}, {"a.md": 0}, KEY, "digest"),
+        ({"a.md": "x"}, {"a.md": None}, 3, "commit key 3"),
+        ({3: "x"}, {3: None}, KEY, "file name 3 is int"),
+    ],
+)
+def test_what_is_no_text_no_digest_or_no_key_is_refused(
+    ws: Workspace, files: Any, base: Any, key: Any, why: str
+) -> None:
+    with pytest.raises(InputError, match=why):
+        ws.replace(files, base=base, key=key)
+    assert list(ws.root.iterdir()) == []
+
+
+def test_a_mark_is_looked_up_by_a_key_and_nothing_else(ws: Workspace) -> None:
+    (ws.root / "secret.json").write_text("{}")
+    for key in ("../../secret", "", KEY.upper(), None):
+        with pytest.raises(InputError, match="64 hex digits"):
+            ws.replaced(key)  # type: ignore[arg-type]
+
+
+def test_a_root_without_a_name_is_not_the_present_folder() -> None:
+    with pytest.raises(ConfinementError, match="root is empty"):
+        Workspace("")
 
 
 def test_recovering_where_nothing_happened_makes_nothing(ws: Workspace) -> None:

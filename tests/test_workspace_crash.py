@@ -44,6 +44,49 @@ print(json.dumps(names))
 """
 
 
+WRITER = """
+import sys
+from harness_kit.errors import BaseChangedError
+from harness_kit.workspace import Workspace
+
+folder, text, key, descriptors = sys.argv[1:]
+workspace = Workspace(folder, writable={"a.md", "sub/b.md"})
+workspace._descriptors = descriptors == "True"
+print("ready", flush=True)
+sys.stdin.readline()
+try:
+    workspace.replace({"a.md": text, "sub/b.md": text}, base={"a.md": None, "sub/b.md": None}, key=key)
+    print("written")
+except BaseChangedError:
+    print("refused")
+"""
+
+
+@pytest.mark.parametrize("descriptors", [True, False])
+def test_of_processes_that_commit_at_once_one_writes_and_the_others_are_told(
+    tmp_path: Path, descriptors: bool
+) -> None:
+    writers = [
+        subprocess.Popen(
+            [sys.executable, "-c", WRITER, str(tmp_path), str(number), fingerprint(number), str(descriptors)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for number in range(6)
+    ]
+    for writer in writers:
+        assert writer.stdout is not None and writer.stdout.readline() == "ready\n"
+    for writer in writers:
+        assert writer.stdin is not None
+        writer.stdin.write("\n")
+        writer.stdin.flush()
+    told = [writer.communicate()[0].strip() for writer in writers]
+    assert sorted(told) == ["refused"] * 5 + ["written"]
+    winner = str(told.index("written"))
+    assert contents(tmp_path) == {"a.md": winner, "sub/b.md": winner}
+
+
 def laid_out(folder: Path) -> Path:
     work = folder / "work"
     for name, text in OLD.items():
