@@ -3,13 +3,26 @@
 Columns have English names and codes; `korean(frame)` gives the same table with the learner's words.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from harness_kit.codes import ReviewStatus, SpendState, Stage, StopReason, TaskStatus
+from harness_kit.codes import (
+    Bucket,
+    Cause,
+    ReviewStatus,
+    SpendState,
+    Stage,
+    Standing,
+    StopReason,
+    TaskStatus,
+)
+from harness_kit.compare import Comparison
 from harness_kit.extras import need
 from harness_kit.labels import Word, label
+from harness_kit.matrix import Matrix
+from harness_kit.pairing import CaseSummary
+from harness_kit.results import CaseResult
 from harness_kit.spends import SpendRow
 from harness_kit.store import TraceStore
 from harness_kit.trace import Event
@@ -116,7 +129,72 @@ def spending(rows: Iterable[SpendRow], limit: int) -> "pd.DataFrame":
     return _frame(built, SPENDING)
 
 
+def comparison(comparison: Comparison) -> "pd.DataFrame":
+    """One row a case of two runs, in the order of the first one's set, then what the second one adds.
+
+    Columns: `case_id`, `bucket`, `cause` (None where nothing changed), `apart` (True where the case itself
+    changed, so that it is not in the headline counts), `before` and `after` (how it stands), `score_before`
+    and `score_after` (0 to 1), `expected_before`, `expected_after`, `actual_before`, `actual_after` and
+    `reason` (of a repeat that passed before, and of one that does not now).
+    """
+
+    def rows() -> Iterator[dict[str, Any]]:
+        for row, kind in zip(comparison.rows, comparison.rows.kinds, strict=True):
+            was, now = _best(row.before, passing=True), _best(row.after, passing=False)
+            yield {
+                "case_id": row.case_id, "bucket": str(row.bucket), "cause": row.cause and str(row.cause),
+                "apart": kind.changed, "before": str(kind.before), "after": str(kind.after),
+                "score_before": row.before and row.before.score, "score_after": row.after and row.after.score,
+                "expected_before": was and was.expected, "expected_after": now and now.expected,
+                "actual_before": was and was.actual, "actual_after": now and now.actual,
+                "reason": now.reason if now else "",
+            }  # fmt: skip
+
+    return _frame(rows(), {**dict.fromkeys(_COMPARISON, "object"), "apart": "bool"})
+
+
+_COMPARISON = (
+    "case_id", "bucket", "cause", "apart", "before", "after", "score_before", "score_after",
+    "expected_before", "expected_after", "actual_before", "actual_after", "reason",
+)  # fmt: skip
+
+
+def _best(case: CaseSummary | None, *, passing: bool) -> CaseResult | None:
+    return None if case is None else case.shown(passing=passing)
+
+
+def buckets(comparison: Comparison) -> "pd.DataFrame":
+    """One row a bucket, empty ones too: `bucket`, `cases` (unchanged ones), `apart` (cases that changed
+    themselves). Both columns together add up to the comparison's rows."""
+    rows = [
+        (str(bucket), count, sum(counted[bucket] for counted in comparison.apart.values()))
+        for bucket, count in comparison.counts.items()
+    ]
+    columns = {"bucket": "str", "cases": "int64", "apart": "int64"}
+    return _frame((dict(zip(columns, row, strict=True)) for row in rows), columns)
+
+
+def divergences(comparison: Comparison) -> "pd.DataFrame":
+    """One row a stage at which regressed cases part, most first: `stage`, `cases`."""
+    rows = ({"stage": str(stage), "cases": count} for stage, count in comparison.divergence_stages().items())
+    return _frame(rows, {"stage": "str", "cases": "int64"})
+
+
+def matrix(matrix: Matrix) -> "pd.DataFrame":
+    """One row a case: `case_id`, how it stands in each version (a column each), and `introduced` (the first
+    version that lost it and did not mend it; None where there is none)."""
+    lost = {one.case_id: one.failed_in for one in reversed(matrix.introduced) if one.mended_in is None}
+    pandas = need("pandas", "notebook")
+    table = [[case_id, *map(str, row), lost.get(case_id)] for case_id, row in matrix.cells.items()]
+    frame: pd.DataFrame = pandas.DataFrame(
+        table, columns=["case_id", *matrix.versions, "introduced"], dtype=object
+    )
+    return frame
+
+
 _COLUMN_WORDS: dict[str, Word] = {
+    "after": Word.AFTER, "apart": Word.COUNTED_APART, "before": Word.BEFORE, "bucket": Word.BUCKET,
+    "case_id": Word.CASE, "cases": Word.CASES, "cause": Word.CAUSE,
     "asked": Word.ASKED_UNITS, "check": Word.CHECK, "committed": Word.COMMITTED, "cost": Word.BUDGET,
     "detail": Word.DETAIL, "finished": Word.FINISHED, "limit": Word.LIMIT, "name": Word.TASK,
     "observation": Word.OBSERVATION, "passed": Word.PASSED, "reason": Word.REASON, "reserved": Word.RESERVED,
@@ -125,6 +203,7 @@ _COLUMN_WORDS: dict[str, Word] = {
     "step": Word.STEP, "summary": Word.SUMMARY, "time": Word.TIME, "units": Word.UNITS,
 }  # fmt: skip
 _CODES: dict[str, type[StrEnum]] = {
+    "after": Standing, "before": Standing, "bucket": Bucket, "cause": Cause,
     "finished": StopReason, "reason": StopReason, "review": ReviewStatus, "stage": Stage, "state": SpendState,
     "status": TaskStatus,
 }  # fmt: skip

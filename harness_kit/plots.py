@@ -2,9 +2,10 @@
 
 from typing import TYPE_CHECKING, Any
 
-from harness_kit.codes import SpendState, Stage
+from harness_kit.codes import Bucket, SpendState, Stage
+from harness_kit.compare import Comparison
 from harness_kit.extras import need
-from harness_kit.frames import word
+from harness_kit.frames import buckets, word
 from harness_kit.labels import Word, label
 from harness_kit.resources import korean_font
 
@@ -83,6 +84,36 @@ def trace(frame: "pd.DataFrame", ax: "Axes | None" = None) -> "Axes":
     axes.set_xlabel(label(Word.SECONDS))
     axes.set_ylabel(label(Word.STEP))
     axes.set_xlim(0, max(float(frame["seconds"].max()) if len(frame) else 0.0, 1.0) * 1.25)
+    return axes
+
+
+def outcomes(comparison: "Comparison | pd.DataFrame", ax: "Axes | None" = None) -> "Axes":
+    """Draw how many cases of two runs are in which bucket: unchanged ones, and those counted apart.
+
+    Takes a comparison, or `frames.buckets(...)` of one. Buckets that hold no case are left out, but for
+    improved and regressed, of which none is an answer too.
+    """
+    frame = buckets(comparison) if isinstance(comparison, Comparison) else comparison
+    asked = frame["bucket"].isin([Bucket.IMPROVED.value, Bucket.REGRESSED.value])
+    shown = frame[asked | (frame["cases"] + frame["apart"] > 0)]
+    axes = _axes(ax, height=0.9 + 0.34 * len(shown))
+    rows = list(range(len(shown)))
+    lost = [RED if bucket == Bucket.REGRESSED.value else DARK for bucket in shown["bucket"]]
+    axes.barh(rows, shown["cases"], color=lost, label=label(Word.CASES))
+    if shown["apart"].any():
+        axes.barh(
+            rows, shown["apart"], left=shown["cases"], color=LIGHT, edgecolor=DARK, hatch="//",
+            label=label(Word.COUNTED_APART),
+        )  # fmt: skip
+        axes.legend(frameon=False)
+    for row, cases, apart in zip(rows, shown["cases"], shown["apart"], strict=True):
+        axes.text(cases + apart, row, f" {cases}" + (f" + {apart}" if apart else ""), va="center", color=DARK)
+    axes.set_yticks(rows, [word(bucket, Bucket) for bucket in shown["bucket"]])
+    axes.invert_yaxis()
+    axes.set_xlabel(label(Word.CASES))
+    axes.set_ylabel(label(Word.BUCKET))
+    axes.set_xlim(0, max(int((shown["cases"] + shown["apart"]).max()), 1) * 1.15)
+    _whole_numbers(axes, x=True)
     return axes
 
 
