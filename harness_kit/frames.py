@@ -5,28 +5,28 @@ Columns have English names and codes; `korean(frame)` gives the same table with 
 
 from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 from harness_kit.codes import (
-    Bucket,
-    Cause,
-    ReviewStatus,
+    Outcome,
     SpendState,
-    Stage,
-    Standing,
-    StopReason,
-    TaskStatus,
+    TriggerStatus,
 )
 from harness_kit.compare import Comparison
+from harness_kit.evals import score
+from harness_kit.exports import save as save
 from harness_kit.extras import need
-from harness_kit.labels import Word, label
 from harness_kit.matrix import Matrix
 from harness_kit.pairing import CaseSummary
-from harness_kit.results import CaseResult
+from harness_kit.results import CaseResult, EvalRun
 from harness_kit.spends import SpendRow
 from harness_kit.store import TraceStore
 from harness_kit.trace import Event
+from harness_kit.triggers import Fired
 from harness_kit.views import trace_rows
+from harness_kit.wording import korean as korean
+from harness_kit.wording import word as word
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -167,11 +167,14 @@ def buckets(comparison: Comparison) -> "pd.DataFrame":
     """One row a bucket, empty ones too: `bucket`, `cases` (unchanged ones), `apart` (cases that changed
     themselves). Both columns together add up to the comparison's rows."""
     rows = [
-        (str(bucket), count, sum(counted[bucket] for counted in comparison.apart.values()))
+        {
+            "bucket": str(bucket),
+            "cases": count,
+            "apart": sum(one[bucket] for one in comparison.apart.values()),
+        }
         for bucket, count in comparison.counts.items()
     ]
-    columns = {"bucket": "str", "cases": "int64", "apart": "int64"}
-    return _frame((dict(zip(columns, row, strict=True)) for row in rows), columns)
+    return _frame(rows, {"bucket": "str", "cases": "int64", "apart": "int64"})
 
 
 def divergences(comparison: Comparison) -> "pd.DataFrame":
@@ -192,43 +195,79 @@ def matrix(matrix: Matrix) -> "pd.DataFrame":
     return frame
 
 
-_COLUMN_WORDS: dict[str, Word] = {
-    "after": Word.AFTER, "apart": Word.COUNTED_APART, "before": Word.BEFORE, "bucket": Word.BUCKET,
-    "case_id": Word.CASE, "cases": Word.CASES, "cause": Word.CAUSE,
-    "asked": Word.ASKED_UNITS, "check": Word.CHECK, "committed": Word.COMMITTED, "cost": Word.BUDGET,
-    "detail": Word.DETAIL, "finished": Word.FINISHED, "limit": Word.LIMIT, "name": Word.TASK,
-    "observation": Word.OBSERVATION, "passed": Word.PASSED, "reason": Word.REASON, "reserved": Word.RESERVED,
-    "review": Word.REVIEW, "role": Word.ROLE, "scenario": Word.SCENARIO, "seconds": Word.SECONDS,
-    "seq": Word.STEP, "spent": Word.SPENT, "stage": Word.STAGE, "state": Word.STATUS, "status": Word.STATUS,
-    "step": Word.STEP, "summary": Word.SUMMARY, "time": Word.TIME, "units": Word.UNITS,
-}  # fmt: skip
-_CODES: dict[str, type[StrEnum]] = {
-    "after": Standing, "before": Standing, "bucket": Bucket, "cause": Cause,
-    "finished": StopReason, "reason": StopReason, "review": ReviewStatus, "stage": Stage, "state": SpendState,
-    "status": TaskStatus,
-}  # fmt: skip
+def results(run: EvalRun) -> "pd.DataFrame":
+    """One row a result: `case_id`, `repeat`, `outcome`, `score` (0 to 1), `expected`, `actual`, `reason`,
+    `review`, `cost` (units)."""
+    columns = ("case_id", "repeat", "outcome", "score", "expected", "actual", "reason", "review", "cost")
+    rows = [{name: _plain(getattr(result, name)) for name in columns} for result in run.results]
+    return _frame(rows, {**dict.fromkeys(columns, "object"), "repeat": "int64"})
 
 
-def korean(frame: "pd.DataFrame") -> "pd.DataFrame":
-    """Return the table with Korean column names and words, for looking at; the codes stay in the original."""
-    pandas = need("pandas", "notebook")
-    shown = frame.copy()
-    for name in frame.columns:
-        kind = _CODES.get(name)
-        words = [word(value, kind) for value in frame[name]]
-        shown[name] = pandas.Series(words, index=frame.index, dtype=object)
-    return shown.rename(columns={name: label(word) for name, word in _COLUMN_WORDS.items()})
+def scores(runs: Sequence[EvalRun]) -> "pd.DataFrame":
+    """One row a version: `version`, `passed` and `cases` (counts), `score`, `low` and `high` (0 to 1).
+
+    The interval is Wilson's at 95 %, over the cases that were selected.
+    """
+    binomial = need("scipy.stats", "notebook").binomtest
+    rows = []
+    for run in runs:
+        counted = [result for result in run.results if result.outcome is not Outcome.NOT_SELECTED]
+        passed = sum(result.outcome is Outcome.PASSED for result in counted)
+        span = binomial(passed, len(counted)).proportion_ci(method="wilson") if counted else (0.0, 1.0)
+        rows.append(
+            {
+                "version": run.version,
+                "passed": passed,
+                "cases": len(counted),
+                "score": score(run),
+                "low": float(span[0]),
+                "high": float(span[1]),
+            }
+        )
+    kinds = {"version": "str", "passed": "int64", "cases": "int64"}
+    return _frame(rows, {**kinds, "score": "float64", "low": "float64", "high": "float64"})
 
 
-def word(value: Any, kind: type[StrEnum] | None) -> Any:
-    """Return the Korean word for a value of a table, or the value itself where there is none."""
-    if value is None or value is True or value is False:
-        return {None: "-", True: label(Word.YES), False: label(Word.NO)}[value]
-    if kind is not None and value in set(kind):
-        return label(kind(value))
-    if isinstance(value, dict):
-        return ", ".join(f"{name}={word(item, None)}" for name, item in value.items())
-    return value
+def side_by_side(before: Iterable[Event], after: Iterable[Event]) -> "pd.DataFrame":
+    """One row a step of two traces: `seq`, `stage`, `before`, `after` (dicts), `same`."""
+    rows = []
+    for left, right in zip_longest(before, after):
+        known = left or right
+        was, now = (dict(event.data) if event else None for event in (left, right))
+        rows.append({"seq": known.seq, "stage": known.stage, "before": was, "after": now, "same": was == now})
+    return _frame(
+        rows, {"seq": "int64", "stage": "str", "before": "object", "after": "object", "same": "bool"}
+    )
+
+
+def triggers(fired: Iterable[Fired], units: int) -> "pd.DataFrame":
+    """One row a trigger: `trigger`, `source`, `trigger_status`, `asked`, `spent` (units, after it),
+    `refused` (units that did not fit), `limit`, `alert`."""
+    rows = [
+        {
+            "trigger": one.trigger.id,
+            "source": str(one.trigger.source),
+            "trigger_status": str(one.status),
+            "asked": units,
+            "spent": one.spent,
+            "refused": units if one.status is TriggerStatus.BLOCKED else 0,
+            "limit": one.limit,
+            "alert": str(one.alert.kind) if one.alert else None,
+        }
+        for one in fired
+    ]
+    columns = ("trigger", "source", "trigger_status", "asked", "spent", "refused", "limit", "alert")
+    return _frame(
+        rows,
+        {
+            **dict.fromkeys(columns, "object"),
+            **dict.fromkeys(("asked", "spent", "refused", "limit"), "int64"),
+        },
+    )
+
+
+def _plain(value: Any) -> Any:
+    return str(value) if isinstance(value, StrEnum) else value
 
 
 def _frame(rows: Iterable[dict[str, Any]], columns: dict[str, str]) -> "pd.DataFrame":

@@ -1,6 +1,6 @@
 """Several versions of one system: how each case stands in each, and which version introduced each regression.
 
-    matrix([v1, v2, v3]).introduced[0].failed_in
+matrix([v1, v2, v3]).introduced[0].failed_in
 """
 
 from collections.abc import Sequence

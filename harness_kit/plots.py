@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from harness_kit.codes import Bucket, SpendState, Stage
+from harness_kit.codes import Bucket, SpendState, Stage, Standing
 from harness_kit.compare import Comparison
 from harness_kit.extras import need
 from harness_kit.frames import buckets, word
@@ -114,6 +114,122 @@ def outcomes(comparison: "Comparison | pd.DataFrame", ax: "Axes | None" = None) 
     axes.set_ylabel(label(Word.BUCKET))
     axes.set_xlim(0, max(int((shown["cases"] + shown["apart"]).max()), 1) * 1.15)
     _whole_numbers(axes, x=True)
+    return axes
+
+
+def scores(frame: "pd.DataFrame", ax: "Axes | None" = None) -> "Axes":
+    """Draw the score of each version with its 95 % interval; `frame` is `frames.scores(...)`."""
+    axes = _axes(ax)
+    places = range(len(frame))
+    below, above = frame["score"] - frame["low"], frame["high"] - frame["score"]
+    axes.errorbar(
+        places,
+        frame["score"] * 100,
+        yerr=[below.clip(lower=0) * 100, above.clip(lower=0) * 100],
+        fmt="o",
+        color=DARK,
+        ecolor=LIGHT,
+        elinewidth=4,
+        capsize=6,
+        markersize=9,
+    )
+    for place, (_, row) in zip(places, frame.iterrows(), strict=True):
+        axes.annotate(
+            f"{row['passed']}/{row['cases']}",
+            (place, row["score"] * 100),
+            (10, 0),
+            textcoords="offset points",
+        )
+    axes.set_xticks(list(places), list(frame["version"]))
+    axes.set_xlim(-0.5, max(len(frame) - 0.5, 0.5))
+    axes.set_ylim(0, 105)
+    axes.set_xlabel(label(Word.VERSION))
+    axes.set_ylabel(label(Word.SCORE_PERCENT))
+    return axes
+
+
+def matrix(frame: "pd.DataFrame", ax: "Axes | None" = None) -> "Axes":
+    """Draw cases by version, each cell in colour and word; `frame` is `frames.matrix(...)`."""
+    axes = _axes(ax, height=0.9 + 0.42 * max(len(frame), 1))
+    versions = [name for name in frame.columns if name not in ("case_id", "introduced")]
+    shade = {
+        Standing.PASSED.value: LIGHT,
+        Standing.FAILED.value: RED,
+        Standing.ERRORED.value: RED,
+        Standing.MIXED.value: "#f2d388",
+    }
+    for row, (_, cells) in enumerate(frame.iterrows()):
+        for column, version in enumerate(versions):
+            colour = shade.get(cells[version], "#e6e6e6")
+            axes.barh(row, 0.96, left=column - 0.48, height=0.9, color=colour)
+            axes.text(
+                column,
+                row,
+                word(cells[version], Standing),
+                ha="center",
+                va="center",
+                color="white" if colour == RED else "black",
+            )
+    axes.set_xticks(range(len(versions)), versions)
+    axes.set_xlim(-0.5, max(len(versions), 1) - 0.5)
+    axes.set_yticks(range(len(frame)), list(frame["case_id"]))
+    axes.invert_yaxis()
+    axes.set_xlabel(label(Word.VERSION))
+    axes.set_ylabel(label(Word.CASE))
+    return axes
+
+
+def divergences(frame: "pd.DataFrame", ax: "Axes | None" = None) -> "Axes":
+    """Draw at which step regressed cases part from the run before; `frame` is `frames.divergences(...)`."""
+    axes = _axes(ax, height=1.2 + 0.4 * max(len(frame), 1))
+    axes.barh(
+        [word(stage, Stage) for stage in frame["stage"]],
+        frame["cases"],
+        height=0.5,
+        color=LIGHT,
+        edgecolor=DARK,
+        hatch="//",
+    )
+    axes.set_ylim(max(len(frame), 1) - 0.4, -0.6)
+    axes.set_xlabel(label(Word.REGRESSED_CASES))
+    axes.set_ylabel(label(Word.STAGE))
+    _whole_numbers(axes, x=True)
+    return axes
+
+
+def triggers(frame: "pd.DataFrame", ax: "Axes | None" = None) -> "Axes":
+    """Draw a shared ledger by trigger: spent before, reserved, refused; `frame` is `frames.triggers(...)`."""
+    axes = _axes(ax)
+    before = frame["spent"].shift(fill_value=0)
+    granted = frame["asked"] - frame["refused"]
+    axes.bar(frame["trigger"], before, color=DARK, label=label(Word.SPENT))
+    axes.bar(
+        frame["trigger"],
+        granted,
+        bottom=before,
+        color=LIGHT,
+        edgecolor=DARK,
+        hatch="//",
+        label=label(Word.RESERVED),
+    )
+    refused = frame[frame["refused"] > 0]
+    axes.bar(
+        refused["trigger"],
+        refused["refused"],
+        bottom=before[refused.index],
+        fill=False,
+        edgecolor=RED,
+        linestyle=":",
+        linewidth=2,
+        label=label(SpendState.REFUSED),
+    )
+    limit = int(frame["limit"].max()) if len(frame) else 0
+    axes.axhline(limit, color=RED, linestyle="--", label=f"{label(Word.LIMIT)} {limit}")
+    axes.set_xlabel(label(Word.TRIGGER))
+    axes.set_ylabel(label(Word.BUDGET))
+    axes.set_ylim(0, max(limit, int((before + frame["asked"]).max()) if len(frame) else 0) * 1.35 + 1)
+    _whole_numbers(axes, y=True)
+    axes.legend(loc="upper left", ncols=2, frameon=False)
     return axes
 
 

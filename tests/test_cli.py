@@ -8,7 +8,7 @@ from click.testing import CliRunner
 
 from harness_kit import cli, reproduce
 from harness_kit.codes import Decision
-from harness_kit.labels import LABELS
+from harness_kit.labels import words
 from harness_kit.resources import data_path
 from harness_kit.scenarios import CHAPTERS, approval_gate
 from harness_kit.store import TraceStore
@@ -110,5 +110,5 @@ def test_decisions_are_listed_and_a_broken_chain_is_explained(tmp_path: Path) ->
 def test_glossary_has_a_line_a_code() -> None:
     code, printed, _ = call("glossary")
     rows = [line.split("\t") for line in printed.decode().splitlines()]
-    assert code == 0 and len(rows) == len(LABELS)
+    assert code == 0 and len(rows) == len(words())
     assert ["StopReason.BUDGET", "비용 한도", "budget limit"] in rows

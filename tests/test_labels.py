@@ -4,12 +4,12 @@ import pytest
 
 from harness_kit.codes import ReviewStatus, StopReason, TaskStatus
 from harness_kit.errors import InputError
-from harness_kit.labels import LABELS, enumerations, glossary, label
+from harness_kit.labels import enumerations, glossary, label, words
 
 
 def test_no_label_is_missing_in_either_language() -> None:
     codes = [code for kind in enumerations() for code in kind]
-    assert {(type(code), code.value) for code in codes} == set(LABELS)
+    assert {(type(code).__name__, code.name) for code in codes} == set(words())
     for code in codes:
         korean, english = label(code, "ko"), label(code, "en")
         assert any("가" <= letter <= "힣" for letter in korean), code
@@ -39,5 +39,5 @@ def test_an_unknown_code_or_language_is_an_error() -> None:
 
 def test_the_glossary_has_one_row_a_code() -> None:
     rows = glossary()
-    assert len(rows) == len(LABELS) == len({row[0] for row in rows})
+    assert len(rows) == len(words()) == len({row[0] for row in rows})
     assert ("StopReason.BUDGET", "비용 한도", "budget limit") in rows
