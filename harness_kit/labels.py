@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from enum import StrEnum
 from typing import Literal, NamedTuple
 
-from harness_kit import codes
+from harness_kit import codes, rolewords
 from harness_kit.codes import (
     AlertKind,
     ChainFault,
@@ -118,6 +118,8 @@ _ROWS: tuple[tuple[StrEnum, str, str], ...] = (
     (StopReason.MISMATCH, "승인 불일치", "approval does not match"),
     (StopReason.INVALID, "검증 실패", "validation failed"),
     (StopReason.INPUT_ERROR, "입력 오류", "input error"),
+    (StopReason.ROUNDS, "수정 상한 도달", "round limit reached"),
+    (StopReason.UNRESOLVED, "의견 충돌 미해결", "contradiction unresolved"),
     (ReviewStatus.NOT_NEEDED, "대상 아님", "not needed"),
     (ReviewStatus.PENDING, "대기", "pending"),
     (ReviewStatus.ACCEPTED, "승인", "accepted"),
@@ -182,6 +184,12 @@ _ROWS: tuple[tuple[StrEnum, str, str], ...] = (
     (Stage.REPORT_COMMIT, "보고서 저장", "report commit"),
     (Stage.FINISH, "끝", "finish"),
     (Stage.AUDIT_READY, "기록 준비", "audit ready"),
+    (Stage.WRITE, "작성", "write"),
+    (Stage.REVIEW, "검토", "review"),
+    (Stage.ANSWER_REFUSED, "답변 무효", "answer refused"),
+    (Stage.ROUND, "회차 판정", "round judged"),
+    (Stage.TESTS, "독립 테스트", "independent tests"),
+    (Stage.CONFIRM, "확정", "confirm"),
     (TriggerSource.SCHEDULE, "일정", "schedule"),
     (TriggerSource.EVENT, "이벤트", "event"),
     (TriggerStatus.PASSED, "통과", "passed"),
@@ -251,6 +259,7 @@ _ROWS: tuple[tuple[StrEnum, str, str], ...] = (
     (Word.TRACES_KEPT, "추적 저장 확인", "traces kept"),
     (Word.UNITS, "단위", "units"),
     (Word.YES, "예", "yes"),
+    *rolewords.ROWS,
 )
 
 LABELS: dict[tuple[type[StrEnum], str], Label] = {
@@ -271,11 +280,12 @@ def label(code: StrEnum, lang: Lang = "ko") -> str:
 
 
 def enumerations() -> Iterator[type[StrEnum]]:
-    """Yield every enumeration whose members need a label, `Word` last."""
+    """Yield every enumeration whose members need a label, the words last."""
     for value in vars(codes).values():
         if isinstance(value, type) and issubclass(value, StrEnum) and value is not StrEnum:
             yield value
     yield Word
+    yield rolewords.RoleWord
 
 
 def glossary() -> list[tuple[str, str, str]]:

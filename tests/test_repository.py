@@ -22,14 +22,14 @@ PACKAGE = ROOT / "harness_kit"
 # From the top down. A module imports only from rows above it, or from its left in its own row; a folder
 # stands for all modules in it. A new module is one word in its row; a name may stand here before its file.
 ROWS = [
-    ["errors", "codes", "labels", "extras", "resources", "processes"],
+    ["errors", "codes", "rolewords", "labels", "extras", "resources", "processes"],
     ["canonical", "paths", "folders", "transactions", "workspace"],
     ["trace", "database", "records", "chain", "store", "jsonl", "spends", "budget"],
     ["models", "providers", "proposals", "approval", "approvers"],
     ["runstate", "runs"],
     ["results", "graders", "cases", "trials", "evals"],
     ["stats", "compare", "review", "triggers", "sandbox", "verify"],
-    ["roles", "workflow", "repair", "journal"],
+    ["rolespec", "roles", "fanout", "workflow", "repair", "journal"],
     ["importers"],
     ["views", "frames", "plots", "panels"],
     ["scenarios"],
