@@ -29,7 +29,7 @@ ROWS = [
     ["runstate", "runs"],
     ["results", "graders", "cases", "trials", "evals"],
     ["stats", "compare", "review", "triggers", "sandbox", "verify"],
-    ["rolespec", "roles", "fanout", "workflow", "repair", "journal"],
+    ["rolespec", "asking", "coordination", "roles", "fanout", "workflow", "repair", "journal"],
     ["importers"],
     ["views", "frames", "plots", "panels"],
     ["scenarios"],
