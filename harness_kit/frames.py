@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from harness_kit.codes import ReviewStatus, SpendState, Stage, StopReason, TaskStatus
 from harness_kit.extras import need
 from harness_kit.labels import Word, label
+from harness_kit.rolewords import RoleWord
 from harness_kit.spends import SpendRow
 from harness_kit.store import TraceStore
 from harness_kit.trace import Event
@@ -26,6 +27,12 @@ SPENDING = {
     "step": "int64", "role": "str", "state": "str", "asked": "int64", "reserved": "int64", "spent": "int64",
     "limit": "int64",
 }  # fmt: skip
+
+CALLS = {
+    "document": "str", "role": "str", "round": "int64", "rework": "bool", "refused": "bool",
+    "waited": "float64", "start": "float64", "end": "float64",
+}  # fmt: skip
+WAYS = {"way": "str", "wall": "float64", "calls": "int64", "rework": "int64", "waited": "float64"}
 
 
 def trace(events: Iterable[Event]) -> "pd.DataFrame":
@@ -116,17 +123,31 @@ def spending(rows: Iterable[SpendRow], limit: int) -> "pd.DataFrame":
     return _frame(built, SPENDING)
 
 
-_COLUMN_WORDS: dict[str, Word] = {
+def calls(rows: Iterable[dict[str, Any]]) -> "pd.DataFrame":
+    """One row a model call of `fanout.call_rows`: `document`, `role`, `round`, `rework`, `refused`, and
+    `waited`, `start`, `end` in seconds."""
+    return _frame(rows, CALLS)
+
+
+def ways(rows: Iterable[dict[str, Any]]) -> "pd.DataFrame":
+    """One row a way of working of `fanout.way_rows`: `way`, `wall` (s), `calls`, `rework`, `waited` (s)."""
+    return _frame(rows, WAYS)
+
+
+_COLUMN_WORDS: dict[str, StrEnum] = {
     "asked": Word.ASKED_UNITS, "check": Word.CHECK, "committed": Word.COMMITTED, "cost": Word.BUDGET,
     "detail": Word.DETAIL, "finished": Word.FINISHED, "limit": Word.LIMIT, "name": Word.TASK,
     "observation": Word.OBSERVATION, "passed": Word.PASSED, "reason": Word.REASON, "reserved": Word.RESERVED,
     "review": Word.REVIEW, "role": Word.ROLE, "scenario": Word.SCENARIO, "seconds": Word.SECONDS,
     "seq": Word.STEP, "spent": Word.SPENT, "stage": Word.STAGE, "state": Word.STATUS, "status": Word.STATUS,
     "step": Word.STEP, "summary": Word.SUMMARY, "time": Word.TIME, "units": Word.UNITS,
+    "calls": Word.CALLS, "document": RoleWord.DOCUMENT, "end": RoleWord.END, "rework": RoleWord.REWORK,
+    "refused": RoleWord.REVIEW_REFUSED, "round": RoleWord.ROUND, "start": RoleWord.START,
+    "waited": RoleWord.WAITED, "wall": RoleWord.WALL, "way": RoleWord.WAY,
 }  # fmt: skip
 _CODES: dict[str, type[StrEnum]] = {
     "finished": StopReason, "reason": StopReason, "review": ReviewStatus, "stage": Stage, "state": SpendState,
-    "status": TaskStatus,
+    "status": TaskStatus, "role": RoleWord, "way": RoleWord,
 }  # fmt: skip
 
 
