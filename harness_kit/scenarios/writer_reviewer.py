@@ -8,7 +8,7 @@ The writer's faults are fixed on purpose: a failure that comes back every time c
 
 import json
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -69,9 +69,7 @@ def document_issues(text: str, content: Mapping[str, str]) -> list[str]:
 
 def first_draft(content: Mapping[str, str], faults: Sequence[str] = CONTENT) -> str:
     """Return the draft that the scripted writer begins with: right but for `faults`."""
-    unknown = sorted(set(faults) - set(ISSUES))
-    if unknown:
-        raise InputError(f"faults {unknown} are not known; choose from {list(ISSUES)}")
+    _check_known("faults", faults, ISSUES)
     lines = required_lines(content)
     for code in FIELDS:
         if code in faults:
@@ -90,6 +88,8 @@ def writer(
 
     `draft` is its first candidate instead of the usual one with `faults`.
     """
+
+    _check_known("faults", faults, ISSUES)
 
     def answer(request: dict[str, Any]) -> dict[str, Any]:
         on_request(request)
@@ -132,9 +132,7 @@ def reviewer(
 def reviewers(names: Sequence[str], content: Mapping[str, str]) -> list[Role]:
     """Return the reviewers of those names: `reviewer` (all codes), `form`, `content`."""
     codes = {"reviewer": ISSUES, "form": FORM, "content": CONTENT}
-    unknown = sorted(set(names) - set(codes))
-    if unknown:
-        raise InputError(f"reviewers {unknown} are not known; choose from {list(codes)}")
+    _check_known("reviewers", names, codes)
     return [reviewer(name, codes[name], content) for name in names]
 
 
@@ -166,11 +164,8 @@ def coordination(
     run_id: str = "writer_reviewer",
 ) -> Coordination:
     """Return the chapter's run over one document, not yet begun."""
-    known = documents()
-    if file not in known:
-        raise InputError(f"document {file!r} is not one of the chapter's; choose from {list(known)}")
-    content = known[file]
-    spec = Spec(file=file, content=content, reviewers=tuple(reviewing), issues=ISSUES)
+    _check_known("documents", [file], documents())
+    spec = Spec(file=file, content=documents()[file], reviewers=tuple(reviewing), issues=ISSUES)
     return Coordination(
         run_id,
         spec=spec,
@@ -257,6 +252,12 @@ def lines(**arguments: Any) -> list[str]:
     counts = [f"{label(RoleWord(role))}={count}" for role, count in done.calls.items()]
     counts.append(f"{label(RoleWord.TOTAL)}={sum(done.calls.values())}")
     return [*out, f"{label(RoleWord.CALL_COUNT)}: {', '.join(counts)}"]
+
+
+def _check_known(what: str, names: Iterable[str], known: Iterable[str]) -> None:
+    unknown = sorted(set(names) - set(known))
+    if unknown:
+        raise InputError(f"{what} {unknown} are not known; choose from {list(known)}")
 
 
 def _round_line(entry: Mapping[str, Any]) -> str:
