@@ -14,7 +14,9 @@ from pathlib import Path
 from harness_kit.approval import Approver, commit
 from harness_kit.approvers import ask
 from harness_kit.codes import CommitStatus
+from harness_kit.labels import label
 from harness_kit.proposals import Proposal
+from harness_kit.rolewords import RoleWord
 from harness_kit.workspace import Workspace
 
 FILE = "document.txt"
@@ -64,7 +66,11 @@ def one_owner(root: str | Path, moves: Sequence[str], approver: Approver) -> Sha
 
     def look(line: str) -> Callable[[], bool]:
         proposal = Proposal.for_files(
-            workspace, purpose=line, files={FILE: f"{now()}{line}\n"}, cost=0, proposer="coordinator"
+            workspace,
+            purpose=label(RoleWord.PURPOSE_DOCUMENT),
+            files={FILE: f"{now()}{line}\n"},
+            cost=0,
+            proposer="coordinator",
         )
 
         def save() -> bool:

@@ -129,11 +129,13 @@ def reviewer(
     return Role(name=name, model=ScriptedModel(answer, name=name), codes=tuple(codes), timeout=timeout)
 
 
-def reviewers(names: Sequence[str], content: Mapping[str, str]) -> list[Role]:
+def reviewers(
+    names: Sequence[str], content: Mapping[str, str], *, on_request: Seen = lambda request: None
+) -> list[Role]:
     """Return the reviewers of those names: `reviewer` (all codes), `form`, `content`."""
     codes = {"reviewer": ISSUES, "form": FORM, "content": CONTENT}
     _check_known("reviewers", names, codes)
-    return [reviewer(name, codes[name], content) for name in names]
+    return [reviewer(name, codes[name], content, on_request=on_request) for name in names]
 
 
 def tests(content: Mapping[str, str]) -> dict[str, Test]:
@@ -158,6 +160,7 @@ def coordination(
     rounds: int | None = None,
     reviewing: Sequence[str] = ("reviewer",),
     writing: Role | None = None,
+    on_review: Seen = lambda request: None,
     budget: Budget,
     clock: Clock,
     store: TraceStore | None = None,
@@ -173,7 +176,7 @@ def coordination(
         clock=clock,
         budget=budget,
         store=store,
-        **parts(root, file=file, reviewing=reviewing, writing=writing),
+        **parts(root, file=file, reviewing=reviewing, writing=writing, on_review=on_review),
     )
 
 
@@ -183,12 +186,13 @@ def parts(
     file: str = FILE,
     reviewing: Sequence[str] = ("reviewer",),
     writing: Role | None = None,
+    on_review: Seen = lambda request: None,
 ) -> dict[str, Any]:
     """Return what a run of the chapter works with; `Coordination.resume` takes the same."""
     content = documents()[file]
     return {
         "writer": writer() if writing is None else writing,
-        "reviewers": reviewers(reviewing, content),
+        "reviewers": reviewers(reviewing, content, on_request=on_review),
         "tests": tests(content),
         "workspace": Workspace(root, writable={file}),
     }
@@ -200,6 +204,7 @@ def run(
     reviewing: Sequence[str] = ("reviewer",),
     faults: Sequence[str] = CONTENT,
     draft: str | None = None,
+    on_review: Seen = lambda request: None,
     approval: Decision | Approver = Decision.APPROVED,
     limit: int = 20,
     file: str = FILE,
@@ -210,14 +215,15 @@ def run(
 ) -> Coordinated:
     """Run the chapter over one document and return what came out.
 
-    `reviewing` names the reviewers, `faults` and `draft` what the writer begins with. Without `root` it
+    `reviewing` names the reviewers, `faults` and `draft` what the writer begins with; `on_review`
+    sees each request to a reviewer. Without `root` it
     works in a folder of its own that is removed afterwards; without `clock` at the chapter's fixed time.
     """
     time = fixed_clock(_story()["time"]) if clock is None else clock
     with _folder(root) as folder:
         work = coordination(
             folder, file=file, rounds=rounds, reviewing=reviewing, clock=time, store=store, run_id=run_id,
-            writing=writer(faults=faults, draft=draft),
+            writing=writer(faults=faults, draft=draft), on_review=on_review,
             budget=Budget(limit) if store is None else Budget(limit, store=store, name=run_id),
         )  # fmt: skip
         drive(work, approver(approval))
