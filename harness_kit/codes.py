@@ -20,6 +20,10 @@ class StopReason(StrEnum):
     MISMATCH = "mismatch"
     INVALID = "invalid"
     INPUT_ERROR = "input_error"
+    ROUNDS = "rounds"
+    """The last round that was allowed ended without a pass."""
+    UNRESOLVED = "unresolved"
+    """Issues contradict each other and no priority decides."""
 
 
 class ReviewStatus(StrEnum):
@@ -140,7 +144,7 @@ class ChainFault(StrEnum):
 
 
 class Stage(StrEnum):
-    """What an event of chapter 04 says happened."""
+    """What an event of chapter 02 or 04 says happened."""
 
     START = "start"
     MODEL = "model"
@@ -158,6 +162,12 @@ class Stage(StrEnum):
     REPORT_COMMIT = "report_commit"
     FINISH = "finish"
     AUDIT_READY = "audit_ready"
+    WRITE = "write"
+    REVIEW = "review"
+    ANSWER_REFUSED = "answer_refused"
+    ROUND = "round"
+    TESTS = "tests"
+    CONFIRM = "confirm"
 
 
 class Standing(StrEnum):

@@ -41,6 +41,13 @@ SPENDING = {
 }  # fmt: skip
 
 
+CALLS = {
+    "document": "str", "role": "str", "round": "int64", "rework": "bool", "refused": "bool",
+    "waited": "float64", "start": "float64", "end": "float64",
+}  # fmt: skip
+WAYS = {"way": "str", "wall": "float64", "calls": "int64", "rework": "int64", "waited": "float64"}
+
+
 def trace(events: Iterable[Event]) -> "pd.DataFrame":
     """One row a step of one run.
 
@@ -127,6 +134,17 @@ def spending(rows: Iterable[SpendRow], limit: int) -> "pd.DataFrame":
             }
         )
     return _frame(built, SPENDING)
+
+
+def calls(rows: Iterable[dict[str, Any]]) -> "pd.DataFrame":
+    """One row a model call of `fanout.call_rows`: `document`, `role`, `round`, `rework`, `refused`, and
+    `waited`, `start`, `end` in seconds."""
+    return _frame(rows, CALLS)
+
+
+def ways(rows: Iterable[dict[str, Any]]) -> "pd.DataFrame":
+    """One row a way of working of `fanout.way_rows`: `way`, `wall` (s), `calls`, `rework`, `waited` (s)."""
+    return _frame(rows, WAYS)
 
 
 def comparison(comparison: Comparison) -> "pd.DataFrame":

@@ -9,7 +9,7 @@ from enum import StrEnum
 from functools import cache
 from typing import Literal, NamedTuple
 
-from harness_kit import codes
+from harness_kit import codes, rolewords
 from harness_kit.errors import InputError
 from harness_kit.resources import data_path
 
@@ -133,10 +133,11 @@ def label(code: StrEnum, lang: Lang = "ko") -> str:
 
 
 def enumerations() -> Iterator[type[StrEnum]]:
-    """Yield every enumeration whose members need a label, `Word` last."""
+    """Yield every enumeration whose members need a label, the words last."""
     for value in vars(codes).values():
         if isinstance(value, type) and issubclass(value, StrEnum) and value is not StrEnum:
             yield value
+    yield rolewords.RoleWord
     yield Word
 
 

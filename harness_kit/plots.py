@@ -8,6 +8,7 @@ from harness_kit.extras import need
 from harness_kit.frames import buckets, word
 from harness_kit.labels import Word, label
 from harness_kit.resources import korean_font
+from harness_kit.rolewords import RoleWord
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -231,6 +232,46 @@ def triggers(frame: "pd.DataFrame", ax: "Axes | None" = None) -> "Axes":
     _whole_numbers(axes, y=True)
     axes.legend(loc="upper left", ncols=2, frameon=False)
     return axes
+
+
+def timeline(frame: "pd.DataFrame", ax: "Axes | None" = None) -> "Axes":
+    """Draw who worked on which document when: one bar a call, a line a document.
+
+    `frame` is `frames.calls(...)`. Each role has its tone and its hatching; a call that was refused has a
+    red edge, and the number in a bar is the round.
+    """
+    axes = _axes(ax, height=1.4 + 0.5 * max(frame["document"].nunique(), 1))
+    documents = list(dict.fromkeys(frame["document"]))
+    for place, role in enumerate(dict.fromkeys(frame["role"])):
+        part = frame[frame["role"] == role]
+        tone, hatch, ink = _ROLE_LOOKS[place % len(_ROLE_LOOKS)]
+        lines = [documents.index(document) for document in part["document"]]
+        axes.barh(
+            lines, part["end"] - part["start"], left=part["start"], height=0.6, color=tone, hatch=hatch,
+            edgecolor=[RED if refused else "black" for refused in part["refused"]],
+            label=word(role, RoleWord),
+        )  # fmt: skip
+        for line, (_, row) in zip(lines, part.iterrows(), strict=True):
+            axes.text(
+                (row["start"] + row["end"]) / 2, line, str(row["round"]), ha="center", va="center", color=ink,
+                bbox={"facecolor": tone, "edgecolor": "none", "pad": 1},
+            )  # fmt: skip
+    axes.set_yticks(range(len(documents)), documents)
+    axes.set_ylim(len(documents) - 0.4, -0.6)
+    axes.set_xlim(0, max(float(frame["end"].max()) if len(frame) else 0.0, 1.0) * 1.02)
+    axes.set_xlabel(label(Word.SECONDS))
+    axes.set_ylabel(label(RoleWord.DOCUMENT))
+    if documents:
+        axes.legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=4, frameon=False)
+    return axes
+
+
+_ROLE_LOOKS = (
+    (DARK, "", "white"),
+    (LIGHT, "//", "black"),
+    ("#ffffff", "..", "black"),
+    ("#7f7f7f", "\\\\", "white"),
+)
 
 
 def _axes(ax: "Axes | None", height: float = 3.2) -> "Axes":

@@ -19,11 +19,15 @@ from harness_kit.codes import (
 )
 from harness_kit.extras import need
 from harness_kit.labels import Word, label
+from harness_kit.rolewords import RoleWord
 
 if TYPE_CHECKING:
     import pandas as pd
 
-_COLUMN_WORDS: dict[str, Word] = {
+_COLUMN_WORDS: dict[str, StrEnum] = {
+    "calls": Word.CALLS, "document": RoleWord.DOCUMENT, "end": RoleWord.END, "rework": RoleWord.REWORK,
+    "round": RoleWord.ROUND, "start": RoleWord.START, "waited": RoleWord.WAITED, "wall": RoleWord.WALL,
+    "way": RoleWord.WAY,
     "actual": Word.ACTUAL, "alert": Word.ALERT, "expected": Word.EXPECTED, "outcome": Word.OUTCOME,
     "refused": Word.REFUSED, "same": Word.SAME, "score": Word.SCORE, "source": Word.SOURCE,
     "trigger": Word.TRIGGER, "trigger_status": Word.STATUS, "version": Word.VERSION,
@@ -37,6 +41,7 @@ _COLUMN_WORDS: dict[str, Word] = {
     "step": Word.STEP, "summary": Word.SUMMARY, "time": Word.TIME, "units": Word.UNITS,
 }  # fmt: skip
 _CODES: dict[str, type[StrEnum]] = {
+    "role": RoleWord, "way": RoleWord,
     "alert": AlertKind, "outcome": Outcome, "source": TriggerSource,
     "trigger_status": TriggerStatus,
     "after": Standing, "before": Standing, "bucket": Bucket, "cause": Cause,

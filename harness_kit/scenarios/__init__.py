@@ -23,6 +23,12 @@ def _approval_gate() -> list[str]:
     return approval_gate.lines()
 
 
+def _writer_reviewer() -> list[str]:
+    from harness_kit.scenarios import writer_reviewer
+
+    return writer_reviewer.lines()
+
+
 def _evaluation() -> list[str]:
     from harness_kit.scenarios import evaluation
 
@@ -30,6 +36,7 @@ def _evaluation() -> list[str]:
 
 
 CHAPTERS: tuple[Chapter, ...] = (
+    Chapter(number="02", name="writer_reviewer", golden="writer_reviewer.txt", lines=_writer_reviewer),
     Chapter(number="03", name="evaluation", golden="evaluation.txt", lines=_evaluation),
     Chapter(number="04", name="approval_gate", golden="approval_gate.txt", lines=_approval_gate),
 )

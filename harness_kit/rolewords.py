@@ -1,0 +1,35 @@
+"""The words of chapter 02, which `labels` takes up with its own."""
+
+from enum import StrEnum
+
+
+class RoleWord(StrEnum):
+    """Words that a learner reads where several roles share one piece of work."""
+
+    WRITER = "writer"
+    REVIEWER = "reviewer"
+    FORM = "form"
+    CONTENT = "content"
+    TOTAL = "total"
+    ROUND = "round"
+    REVISION_ASKED = "revision_asked"
+    REVIEW_PASSED = "review_passed"
+    REVIEW_REFUSED = "review_refused"
+    TESTS = "tests"
+    CHANGES = "changes"
+    DRAFT = "draft"
+    CONFIRMED = "confirmed"
+    CONFIRMED_FILE = "confirmed_file"
+    CONFIRMED_TEXT = "confirmed_text"
+    CALL_COUNT = "call_count"
+    NOT_CONFIRMED = "not_confirmed"
+    PURPOSE_DOCUMENT = "purpose_document"
+    DOCUMENT = "document"
+    START = "start"
+    END = "end"
+    WAITED = "waited"
+    REWORK = "rework"
+    WALL = "wall"
+    WAY = "way"
+    SEQUENTIAL = "sequential"
+    PARALLEL = "parallel"
