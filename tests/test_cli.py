@@ -58,7 +58,7 @@ def test_the_first_difference_in_words(expected: bytes, actual: bytes, said: str
 
 def test_bad_input_is_one_line_on_stderr_and_exit_two(tmp_path: Path) -> None:
     for arguments, said in [
-        (["reproduce", "nothing"], "no chapter 'nothing'; there are: writer_reviewer, evaluation, approval_gate"),
+        (["reproduce", "nothing"], "no chapter 'nothing'; there are: writer_reviewer, eval"),
         (["trace", "x", "--store", str(tmp_path / "none.db")], "there is no store"),
     ]:
         code, printed, error = call(*arguments)

@@ -239,7 +239,8 @@ def test_a_contradiction_with_priority_goes_on(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "test",
-    [lambda first, final: False, lambda first, final: 1, lambda first, final: None, lambda first, final: 1 / 0],
+    [lambda first, final: False, lambda first, final: 1, lambda first, final: None,
+     lambda first, final: 1 / 0],
 )  # fmt: skip
 def test_passed_reviews_are_no_proof_the_tests_decide(tmp_path: Path, test: Any) -> None:
     done = run(tmp_path, tests={"good": lambda first, final: True, "strict": test})
