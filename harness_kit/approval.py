@@ -20,7 +20,7 @@ from harness_kit.codes import CommitStatus, Decision, Refusal
 from harness_kit.errors import ApprovalError, BaseChangedError
 from harness_kit.proposals import Proposal, text_diff
 from harness_kit.store import TraceStore
-from harness_kit.workspace import Workspace
+from harness_kit.workspace import Replaced, Workspace
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,8 +53,19 @@ class Approval:
     def __post_init__(self) -> None:
         for what in ("fingerprint", "approver", "source", "time", "nonce"):
             value = getattr(self, what)
-            if not isinstance(value, str) or not value.strip():
-                raise ApprovalError(f"{what} of an approval is {value!r}; expected text that is not blank")
+            if not isinstance(value, str) or not value.isprintable() or not _person(value):
+                raise ApprovalError(f"{what} of an approval is {value!r}; expected one line of visible text")
+        signed = self.signature
+        if signed is not None and not (isinstance(signed, str) and signed.isascii()):
+            raise ApprovalError(f"signature of an approval is {signed!r}; expected hex digits or None")
+        if (
+            not isinstance(self.reason, str)
+            or not isinstance(self.run_id, str)
+            or type(self.number) is not int
+        ):
+            raise ApprovalError(
+                f"an approval has a reason, a run id and a number, got {self.record()!r:.200}"
+            )
         if self.decision not in (Decision.APPROVED, Decision.REJECTED):
             raise ApprovalError(f"decision {self.decision!r} is no answer; expected 'approved' or 'rejected'")
         object.__setattr__(self, "decision", Decision(self.decision))
@@ -107,7 +118,9 @@ class Approval:
 
     def sign(self, key: bytes) -> str:
         """Return the HMAC-SHA-256 of every field but the signature under `key`."""
-        signed = {name: value for name, value in self.record().items() if name != "signature"}
+        if not isinstance(key, bytes) or not key:
+            raise ApprovalError("the key to sign with is empty or no bytes; pass the secret as bytes")
+        signed = {name: value for name, value in Approval.record(self).items() if name != "signature"}
         return hmac.new(key, canonical.PREFIX + canonical.dumps(signed), "sha256").hexdigest()
 
 
@@ -152,15 +165,20 @@ def commit(
         raise ApprovalError(
             f"{type(approval).__name__} is no Approval; pass what the approver returned, or None"
         )
+    commit_key = "" if approval is None else canonical.fingerprint([proposal.fingerprint, approval.nonce])
+    if approval is not None and proposal.workspace == workspace.identity:
+        # First of all: a commit that was cut off past its commit point is saved, whatever has expired since.
+        finished = commit_key in workspace.recover().finished
+        done = workspace.replaced(commit_key)
+        if done is not None and (finished or resume):
+            return _saved(done)
     refused = _refusal(workspace, proposal, approval, now, key)
     if refused is not None or approval is None:
         return _refuse(workspace, proposal, approval, *(refused or _NO_ANSWER))
     workspace.check_writable(proposal.files)
-    commit_key = canonical.fingerprint([proposal.fingerprint, approval.nonce])
-    done = workspace.replaced(commit_key)
-    if done is not None and not resume:
+    if workspace.replaced(commit_key) is not None:
         return _refuse(workspace, proposal, approval, *_USED)
-    if store is not None and not _claimed(store, proposal, approval, commit_key, resume):
+    if store is not None and not _claimed(store, proposal, approval, commit_key):
         return _refuse(workspace, proposal, approval, *_USED)
     try:
         done = workspace.replace(proposal.files, base=proposal.base, key=commit_key)
@@ -168,6 +186,10 @@ def commit(
         return _refuse(workspace, proposal, approval, Refusal.BASE_CHANGED, f"{error}; ask again")
     if done.already and not resume:
         return _refuse(workspace, proposal, approval, *_USED)
+    return _saved(done)
+
+
+def _saved(done: Replaced) -> CommitResult:
     return CommitResult(
         status=CommitStatus.SAVED, refusal=None, why="", files=done.files, difference="", question=None
     )
@@ -186,7 +208,7 @@ def _refusal(
     if approval.signature is not None or key is not None:
         if key is None:
             return Refusal.FORGED, "the approval is signed and no key was given to check it; pass key="
-        if not hmac.compare_digest(approval.signature or "", approval.sign(key)):
+        if not hmac.compare_digest(approval.signature or "", Approval.sign(approval, key)):
             return Refusal.FORGED, "the signature does not fit the approval; ask the approver again"
     if _person(approval.approver) == _person(proposal.proposer):
         return (
@@ -228,10 +250,11 @@ def _refuse(
     )
 
 
-def _claimed(
-    store: TraceStore, proposal: Proposal, approval: Approval, commit_key: str, resume: bool
-) -> bool:
-    """Put the use of this nonce into the chain; False where it stands there already for another commit."""
+def _claimed(store: TraceStore, proposal: Proposal, approval: Approval, commit_key: str) -> bool:
+    """Put the use of this nonce into the chain; False where it stands there for another commit.
+
+    A claim of this very commit that left no mark wrote nothing (a full disk, say), so it still serves.
+    """
     unique = f"use:{approval.nonce}"
     try:
         store.record_decision(
@@ -243,14 +266,16 @@ def _claimed(
         )
     except ApprovalError:
         held = [link for link in store.decisions(kind="use") if link.unique == unique]
-        return resume and bool(held) and held[0].body["commit"] == commit_key
+        return bool(held) and held[0].body["commit"] == commit_key
     return True
 
 
 def _person(name: str) -> str:
     """Return a name without what only makes it look different: width, case, blanks, invisible letters."""
     folded = unicodedata.normalize("NFKC", name).casefold()
-    return "".join(letter for letter in folded if unicodedata.category(letter) not in ("Cf", "Cc", "Zs"))
+    hidden = ("Cf", "Cc", "Zs", "Zl", "Zp", "Mn", "Me")
+    fillers = "\u115f\u1160\u3164\uffa0\u2800"
+    return "".join(one for one in folded if unicodedata.category(one) not in hidden and one not in fillers)
 
 
 def _moment(text: str, what: str) -> datetime:

@@ -1,11 +1,11 @@
 """Approvers: who answers a proposal. Any callable from a `Proposal` to an `Approval` or None is one."""
 
-import json
 import threading
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from harness_kit import canonical
 from harness_kit.approval import Approval, Approver
 from harness_kit.codes import Decision
 from harness_kit.errors import InputError
@@ -76,7 +76,7 @@ _FIELDS = {"purpose", "decision", "approver", "reason", "time"}
 
 def _decision_file(path: Path) -> dict[str, Any]:
     try:
-        held = json.loads(path.read_text(encoding="utf-8"))
+        held = canonical.loads(path.read_bytes())
     except OSError as error:
         raise InputError(
             f"decision file {str(path)!r} cannot be read ({error.strerror}); name a file"

@@ -36,6 +36,8 @@ _SCHEMA = (
     "CREATE INDEX IF NOT EXISTS spends_by_state ON spends (ledger, state)",
     "CREATE INDEX IF NOT EXISTS spends_by_run ON spends (ledger, run)",
 )
+FAILED = "failed"
+"""Note of a spend whose call raised: it is paid for, and a further attempt pays anew."""
 _OPEN = (SpendState.RESERVED.value, SpendState.STARTED.value)
 
 
@@ -134,11 +136,15 @@ class Budget:
     ) -> Iterator[Spend]:
         """Reserve and start, run the block, settle. A block that raises has still been paid for."""
         spend = self._reserve(units, role, key, run_id, SpendState.STARTED)
+        if spend.resumed and spend.row.state is SpendState.RESERVED:
+            spend.start()
+        failed = True
         try:
             yield spend
+            failed = False
         finally:
             if spend.is_open:
-                spend.settle()
+                self._move(spend.id, SpendState.SETTLED, spend.units, FAILED if failed else "")
 
     def by_role(self) -> dict[str, RoleUse]:
         """Return calls and units settled per role, by role name."""
@@ -214,14 +220,16 @@ class Budget:
                 ).fetchone()
                 if known is not None:
                     row = spend_row(known)
-                    if row.state is not SpendState.REFUSED:
+                    if row.state not in (SpendState.REFUSED, SpendState.REFUNDED, SpendState.RELEASED):
                         if (row.units, row.role) != (units, role):
                             raise BudgetError(
                                 f"spend {key!r} was reserved as {row.units} units for {row.role!r}, "
                                 f"not {units} for {role!r}; use another key"
                             )
                         return Spend(self, row, resumed=True)
-                    db.execute("DELETE FROM spends WHERE id = ?", (row.id,))
+                    db.execute(
+                        "UPDATE spends SET key = NULL WHERE id = ?", (row.id,)
+                    )  # asked anew; history stays
             now = self._totals(db)
             granted = now.closed is None and units <= now.left
             cursor = db.execute(

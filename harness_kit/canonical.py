@@ -59,15 +59,17 @@ def digest_bytes(data: bytes) -> str:
 def loads(data: bytes | str) -> Any:
     """Parse JSON strictly: duplicate keys, NaN, infinities and lone surrogates are refused."""
     try:
+        text = data if isinstance(data, str) else data.decode("utf-8")
+        text.encode("utf-8")
         value = json.loads(
-            data, object_pairs_hook=_unique, parse_constant=_refuse_constant, parse_float=_finite
+            text, object_pairs_hook=_unique, parse_constant=_refuse_constant, parse_float=_finite
         )
     except CanonicalError:
         raise
-    except (ValueError, RecursionError) as error:
+    except (ValueError, AttributeError, RecursionError) as error:
         raise CanonicalError(f"not JSON: {error}; expected one UTF-8 JSON value") from error
-    if "\\u" in (data if isinstance(data, str) else data.decode("utf-8", "replace")):
-        dumps(value)  # an escape is the one way in for a lone surrogate
+    if "\\u" in text:
+        dumps(value)  # an escape is the one way left in for a lone surrogate
     return value
 
 

@@ -44,8 +44,8 @@ class Proposal:
         if not files:
             raise InputError("a proposal without files proposes nothing; name at least one file")
         for name, text in files.items():
-            if not isinstance(text, str):
-                raise InputError(f"text of {name!r} is {type(text).__name__}; expected str")
+            if type(text) is not str:  # a subclass could show one text and write another
+                raise InputError(f"text of {name!r} is {type(text).__name__}; expected str itself")
         if set(files) != set(base):
             raise InputError(f"base names {sorted(base)} are not the files {sorted(files)}; give one each")
         if not isinstance(self.purpose, str) or not self.purpose.strip():

@@ -19,7 +19,7 @@ from typing import Any, Self
 
 from harness_kit import canonical
 from harness_kit.approval import Approval, CommitResult, commit
-from harness_kit.budget import Budget
+from harness_kit.budget import FAILED, Budget
 from harness_kit.codes import Decision, ReviewStatus, RunStatus, SpendState
 from harness_kit.errors import ApprovalError, RunError
 from harness_kit.models import Model, Reply, call_model
@@ -141,7 +141,7 @@ class Run(RunState):
             remedy = {
                 RunStatus.FINISHED: "it has ended; start a new run",
                 RunStatus.WAITING: "answer its question first: run.answer(...)",
-                RunStatus.UNKNOWN: "look at what happened and call run.resolve(reason=...)",
+                RunStatus.UNKNOWN: "look at what happened and call run.resolve(reason=..., by=...)",
             }[self.status]
             raise RunError(f"run {self.run_id!r} is {self.status.value}, so it cannot step; {remedy}")
         before = canonical.dumps(self.state)
@@ -160,8 +160,7 @@ class Run(RunState):
             return
         except BaseException:
             self.state = canonical.loads(before)
-            self.state["retries"] += 1  # the next attempt is a new call and pays anew
-            self._interrupted = True  # and reads back first what this one may have written
+            self._interrupted = True  # the next attempt reads back first what this one may have done
             raise
         self._interrupted = False
         self._show(happened)
@@ -229,14 +228,19 @@ class Run(RunState):
 
     def ask_model(self, model: Model, request: Mapping[str, Any], *, role: str = "") -> Reply:
         """Reserve, call and settle under a key of this step, so that a repeated step pays once."""
-        key = self._key(self._asked)
+        base = key = self._key(self._asked)
         self._asked += 1
-        known = self.budget.find(key)
-        if self._interrupted and not model.repeatable and known and known.state is not SpendState.REFUSED:
-            raise UnknownEffectError(
-                f"a crash hid whether model {model.name!r} answered step {self.number + 1}, and it may not "
-                f"be asked twice (units held: {known.units})"
-            )
+        attempt = 0
+        while (known := self.budget.find(key)) is not None and known.state in _HELD:
+            if not model.repeatable:
+                raise UnknownEffectError(
+                    f"it is unknown whether model {model.name!r} answered step {self.number + 1}, and it may "
+                    f"not be asked twice (units held: {known.units})"
+                )
+            if known.note != FAILED:
+                break  # cut off, or its answer was lost: the same spend serves the same question
+            attempt += 1
+            key = f"{base}:again{attempt}"
         return call_model(model, request, self.budget, role=role, key=key, run_id=self.run_id)
 
     def propose(self, workspace: Workspace, *, purpose: str, files: Mapping[str, str]) -> Proposal:
@@ -305,4 +309,5 @@ class Run(RunState):
                 observer(event)
 
 
+_HELD = (SpendState.RESERVED, SpendState.STARTED, SpendState.SETTLED)
 _STORED = ("status", "reason", "passed", "review", "committed", "cost", "ended", "duration_ms")

@@ -89,4 +89,5 @@ class RunState:
         if self.state["ended"] is None:
             return None
         span = datetime.fromisoformat(self.state["ended"]) - datetime.fromisoformat(self.state["started"])
-        return round(span.total_seconds() * 1000)
+        # A clock that was set back tells no duration.
+        return round(span.total_seconds() * 1000) if span.total_seconds() >= 0 else None

@@ -11,7 +11,7 @@ import pytest
 from harness_kit.approval import Approval, CommitResult, commit
 from harness_kit.approvers import ScriptedApprover, ask
 from harness_kit.codes import CommitStatus, Decision, Refusal
-from harness_kit.errors import ApprovalError, CanonicalError, ConfinementError, InputError
+from harness_kit.errors import ApprovalError, CanonicalError, ConfinementError, InputError, WorkspaceError
 from harness_kit.proposals import Proposal
 from harness_kit.store import TraceStore
 from harness_kit.trace import fixed_clock
@@ -197,7 +197,9 @@ def test_a_signature_is_checked_against_the_key(ws: Workspace) -> None:
     assert commit(ws, proposal, signed, key=b"secret").status is CommitStatus.SAVED
 
 
-@pytest.mark.parametrize("name", ["writer", " Writer ", "WRITER", "ｗｒｉｔｅｒ", "wri\u200bter", "w riter"])
+@pytest.mark.parametrize(
+    "name", ["writer", " Writer ", "WRITER", "ｗｒｉｔｅｒ", "writer\ufe0f", "writer\u3164", "w riter"]
+)
 def test_the_proposing_role_may_not_approve(ws: Workspace, name: str) -> None:
     proposal = proposal_for(ws, proposer="writer")
     result = commit(ws, proposal, approved(proposal, approver=name))
@@ -213,6 +215,63 @@ def test_a_blank_field_makes_no_approval(ws: Workspace, field: str, value: Any) 
         dataclasses.replace(good, **{field: value})
     with pytest.raises(ApprovalError):
         Approval.from_record({**good.record(), field: value})
+
+
+@pytest.mark.parametrize(
+    "name", ["wri\u200bter", "\u200b", "\u3164", "\u2800", "kim\n2 approved", "\x1b[8mkim"]
+)
+def test_a_name_or_nonce_that_cannot_be_seen_makes_no_approval(ws: Workspace, name: str) -> None:
+    for field in ("approver", "nonce"):
+        with pytest.raises(ApprovalError, match="visible text"):
+            approved(proposal_for(ws), **{field: name})
+
+
+def test_an_approval_of_another_kind_or_an_empty_key_proves_nothing(ws: Workspace) -> None:
+    class Sly(Approval):
+        def sign(self, key: bytes) -> str:
+            return str(self.signature)
+
+    proposal = proposal_for(ws)
+    sly = Sly(**{**approved(proposal).record(), "signature": "0" * 64})
+    assert_refused(commit(ws, proposal, sly, key=b"secret"), CommitStatus.REJECTED, Refusal.FORGED)
+    with pytest.raises(ApprovalError, match="empty"):
+        commit(ws, proposal, approved(proposal, key=b"x"), key=b"")
+    assert disk(ws.root) == {}
+
+
+def test_a_full_disk_does_not_use_an_approval_up(ws: Workspace) -> None:
+    def full(point: str) -> None:
+        if point == "planned":
+            raise OSError(28, "No space left on device")
+
+    with TraceStore(":memory:") as store:
+        proposal = proposal_for(ws)
+        answer = approved(proposal)
+        ws._at = full
+        with pytest.raises(WorkspaceError):
+            commit(ws, proposal, answer, store=store)
+        ws._at = lambda point: None
+        assert commit(ws, proposal, answer, store=store).status is CommitStatus.SAVED
+        assert_refused(commit(ws, proposal, answer, store=store), CommitStatus.MISMATCH, Refusal.USED)
+        assert len(store.decisions(kind="use")) == 1
+
+
+def test_a_commit_cut_off_past_its_point_is_saved_though_the_approval_has_expired_since(
+    ws: Workspace,
+) -> None:
+    def cut(point: str) -> None:
+        if point == "renamed 0":
+            raise KeyboardInterrupt
+
+    proposal = proposal_for(ws)
+    answer = approved(proposal, expires="2026-10-08T09:05:00+09:00")
+    ws._at = cut
+    with pytest.raises(KeyboardInterrupt):
+        commit(ws, proposal, answer, now=TIME)
+    ws._at = lambda point: None
+    late = commit(ws, proposal, answer, now="2026-10-08T09:10:00+09:00")
+    assert late.status is CommitStatus.SAVED and ws.read_text("notes.md") == FILES["notes.md"]
+    assert_refused(commit(ws, proposal, answer, now=TIME), CommitStatus.MISMATCH, Refusal.USED)
 
 
 def test_hold_is_no_decision_and_true_is_no_approval(ws: Workspace) -> None:

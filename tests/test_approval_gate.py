@@ -237,6 +237,20 @@ def test_silence_leaves_the_run_waiting_and_nothing_written(tmp_path: Path) -> N
     assert result.records == "pending" and not (tmp_path / "report.md").exists()
 
 
+@pytest.mark.parametrize(
+    "void",
+    [{"approver": "harness"}, {"key": b"somebody's"}, {"expires": "2020-01-01T00:00:00+00:00"}],
+    ids=["its own", "not checkable", "expired"],
+)
+def test_an_answer_that_is_void_is_nobodys_acceptance(void: dict[str, Any]) -> None:
+    def answer(proposal: Proposal) -> Approval:
+        given = {"approver": "김검토", "source": "test", "time": "2026-10-08T09:00:00+09:00", **void}
+        return Approval.of(proposal, Decision.APPROVED, **given)
+
+    result = chapter.run(approval=answer)
+    assert (result.review, result.committed, result.report) == (ReviewStatus.PENDING, False, None)
+
+
 def test_preparing_the_inputs_goes_through_the_gate(tmp_path: Path) -> None:
     refuse = chapter.approvers(Decision.REJECTED, Decision.REJECTED, lambda: "2026-10-08T09:00:00+09:00")
     run = chapter.ApprovalGateRun(

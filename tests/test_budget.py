@@ -118,6 +118,24 @@ def test_the_same_key_is_the_same_spend() -> None:
         budget.reserve(3, role="a", key="run:1")
 
 
+def test_a_key_whose_units_went_back_is_reserved_anew() -> None:
+    budget = Budget(1)
+    budget.reserve(1, key="k").refund("not needed")
+    with budget.call(1, key="k"):
+        assert budget.reserved == 1
+    with pytest.raises(BudgetExceededError):
+        budget.reserve(1, key="other")
+    assert budget.spent == 1
+
+
+def test_a_call_that_takes_up_a_reservation_has_started() -> None:
+    budget = Budget(2)
+    budget.reserve(1, key="k")
+    with budget.call(1, key="k") as spend, pytest.raises(BudgetError, match="cannot become refunded"):
+        spend.refund("mid call")
+    assert budget.spent == 1
+
+
 def test_a_refused_key_may_be_asked_again_when_there_is_room() -> None:
     budget = Budget(2)
     holder = budget.reserve(2)

@@ -172,3 +172,17 @@ def test_what_is_appended_after_a_deletion_at_the_end_does_not_hide_it(store: Tr
     store.record_decision("answer", "run-f", {}, time=NINE)
     report = store.verify_decisions()
     assert (report.fault, report.seq) == (ChainFault.DELETED, 5)
+
+
+@pytest.mark.parametrize("body", ['[["by","me"]]', "5", "null", '"x"'])
+def test_a_body_that_is_no_object_is_an_edited_row(tmp_path: Path, body: str) -> None:
+    path = tmp_path / "runs.db"
+    with TraceStore(path) as store:
+        store.open_run("r", started="2026-10-08T09:00:00+09:00")
+        store.record_decision("resolve", "r", {"by": "me"}, time="2026-10-08T09:00:00+09:00")
+    with sqlite3.connect(path) as db:
+        db.execute("UPDATE decisions SET body = ?", (body,))
+    db.close()
+    with TraceStore(path) as store:
+        report = store.verify_decisions()
+    assert (report.ok, report.fault, report.seq) == (False, "edited", 1)

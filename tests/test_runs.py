@@ -318,6 +318,40 @@ def test_a_call_that_may_not_be_repeated_waits_for_a_person(tmp_path: Path) -> N
         assert [link.kind for link in store.decisions()] == ["resolve"]
 
 
+def test_a_call_that_fails_is_paid_for_again_after_each_resume(tmp_path: Path) -> None:
+    def down(request: dict[str, Any]) -> dict[str, Any]:
+        raise ConnectionError
+
+    with TraceStore(tmp_path / "runs.db") as store:
+        run: Letter = stored(store, tmp_path, model=ScriptedModel(down))
+        for spent in range(1, 5):
+            with pytest.raises(ConnectionError):
+                run.step()
+            assert run.cost == spent
+            run = resume(store, tmp_path, model=ScriptedModel(down))
+
+
+def test_an_interrupt_amid_a_call_that_may_not_be_repeated_waits_for_a_person(tmp_path: Path) -> None:
+    def interrupted(request: dict[str, Any]) -> dict[str, Any]:
+        raise KeyboardInterrupt
+
+    model = ScriptedModel(interrupted)
+    model.repeatable = False
+    run = new(tmp_path, model=model)
+    with pytest.raises(KeyboardInterrupt):
+        run.step()
+    run.step()
+    assert run.status is RunStatus.UNKNOWN and run.cost == 1
+
+
+def test_a_clock_that_was_set_back_tells_no_duration(tmp_path: Path) -> None:
+    run = new(tmp_path, clock=ticking_clock(TIME, seconds=-1))
+    to_question(run)
+    run.answer(answer(run))
+    run.step()
+    assert run.finished and run.record()["duration_ms"] is None
+
+
 def test_resume_refuses_a_run_of_another_system_or_version(tmp_path: Path) -> None:
     class Newer(Letter):
         version = "2"

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from harness_kit.budget import Budget
-from harness_kit.codes import CommitStatus, Decision, ReviewStatus, Stage, StopReason, TaskStatus
+from harness_kit.codes import CommitStatus, Refusal, ReviewStatus, Stage, StopReason, TaskStatus
 from harness_kit.errors import BudgetError, BudgetExceededError, InputError, ModelError
 from harness_kit.labels import Word, label
 from harness_kit.models import Model
@@ -196,16 +196,16 @@ class ApprovalGateRun(Run):
 
     def _save(self) -> None:
         asked = self.question()
-        accepted = self.state["answer"]["decision"] == Decision.APPROVED
-        self.note(Stage.REPORT_APPROVAL, accepted=accepted)
         now = asked
         if self.state["settings"]["change_after_approval"]:
             now = asked.with_files(
                 {REPORT: asked.files[REPORT] + self.state["settings"]["change_after_approval"]}
             )
         saved = self.commit_answer(self.reports, now)
+        review = _review_of(saved.refusal)
+        self.note(Stage.REPORT_APPROVAL, accepted=review is ReviewStatus.ACCEPTED)
         self.note(Stage.REPORT_COMMIT, result=str(saved.status), refusal=saved.refusal and str(saved.refusal))
-        self.state["review"] = str(ReviewStatus.ACCEPTED if accepted else ReviewStatus.REJECTED)
+        self.state["review"] = str(review)
         self.state["committed"] = saved.status is CommitStatus.SAVED
         self._stop(_reason_of(saved.status))
 
@@ -253,6 +253,13 @@ class ApprovalGateRun(Run):
         saved = self.commit_answer(self.records)
         self.state["records"] = "saved" if saved.status is CommitStatus.SAVED else "refused"
         self.finish()
+
+
+def _review_of(refusal: Refusal | None) -> ReviewStatus:
+    """What a person said: an answer that is void (forged, expired, one's own, foreign) leaves it pending."""
+    if refusal in (None, Refusal.CHANGED, Refusal.BASE_CHANGED, Refusal.USED):
+        return ReviewStatus.ACCEPTED
+    return ReviewStatus.REJECTED if refusal is Refusal.DECLINED else ReviewStatus.PENDING
 
 
 def _reason_of(status: CommitStatus) -> StopReason:
